@@ -10,7 +10,7 @@ import { toChangeView } from '../journal/change-view';
 import type { ChangeDto } from '../web/change.dto';
 import { filtersOf, type PageView } from '../database/page';
 import { NOT_A_TIME } from '../web/fields';
-import { NOT_A_REQUEST } from '../web/request';
+import { NOT_A_REQUEST } from '../web/work-place';
 import {
   ChangeReader,
   CLOCKS_APART_MS,

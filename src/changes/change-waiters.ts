@@ -6,7 +6,7 @@ import { Refusal } from '../errors/refusal';
 import type { RequestContext } from '../tenancy/request-context';
 import type { ChangeDto } from '../web/change.dto';
 import type { PageView } from '../database/page';
-import type { Idle } from '../web/request';
+import type { Idle } from '../web/work-place';
 import { JournalWatch } from '../journal/journal-watch';
 import { JournalErrors } from './journal.errors';
 

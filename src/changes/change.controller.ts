@@ -7,7 +7,7 @@ import { QueryParams } from '../web/input';
 import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller';
 import type { PageView } from '../database/page';
-import { IdleRequest, type Idle } from '../web/request';
+import { IdleRequest, type Idle } from '../web/work-place';
 import { ChangeFeed } from './change-feed.service';
 import { ChangeQuery } from './change.dto';
 import { JournalErrors } from './journal.errors';

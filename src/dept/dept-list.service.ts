@@ -7,6 +7,7 @@ import { holdsDept } from '../tenancy/data-scope';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
 import { TimeSlices } from '../time/time-slices';
+import { NOT_A_REQUEST } from '../web/work-place';
 import { isBelowAny, MAX_DEPTH, type TreeNode } from '../database/tree-path';
 import type { DeptCriteria } from './dept.conditions';
 import type { DeptDto, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept.dto';
@@ -25,8 +26,10 @@ const PAST_DEPTS = new PagedList('past-dept', ['long', 'int', 'long']);
 
 /** How many departments one tree holds. */
 const MAX_NODES = 5000;
-/** A search for rare matches gives up after so many pages. */
-const MAX_PAGES = 8;
+/** Of matches that are read at once. */
+const PAGE = 500;
+/** A search for rare matches gives up after so many pages that were not full. */
+const MAX_SPARSE_PAGES = 8;
 
 const NOT_BELOW = { zh: '不能与 ancestorId 同时使用', en: 'cannot be used together with ancestorId' };
 const ONLY_CHILDREN = {
@@ -53,7 +56,11 @@ export class DeptListService {
   ) {}
 
   /** A page of the departments that match, or of deleted ones, ordered by `orderNum` and `deptId`. */
-  async list(ctx: RequestContext, query: PastDeptListQuery): Promise<PageView<DeptRowDto>> {
+  async list(
+    ctx: RequestContext,
+    query: PastDeptListQuery,
+    idle = NOT_A_REQUEST,
+  ): Promise<PageView<DeptRowDto>> {
     const { asOf, ids, parentId, deptName: name, leader, status, deleted, ancestorId } = query;
     if (asOf !== undefined && (parentId === undefined || ancestorId !== undefined || ids || deleted))
       throw HttpErrors.INVALID({ fields: [{ field: 'asOf', message: ONLY_CHILDREN }] });
@@ -66,28 +73,29 @@ export class DeptListService {
     const passes = scope && ((dept: Pick<DeptRow, 'deptId' | 'ancestors'>) => scope.shows(dept));
     const wantedIds = scope?.upperIds.size === 0 ? [] : ids;
     const list = asOf === undefined ? DEPTS : PAST_DEPTS;
-    const page = await list.page([ctx.tenantId, filtersOf(query)], query, (after, limit) =>
-      // All pages show the version that the first one has found.
-      this.asOf.read(ctx, asOf && (after?.[0] ?? asOf), async (depts) => {
+    const page = await list.page([ctx.tenantId, filtersOf(query)], query, (after, limit) => {
+      const find = async (depts: DeptSource) => {
         const below = ancestorId ? nodeOf(await existing(depts, ancestorId)) : undefined;
         const criteria = { ids: wantedIds, parentId, name, leader, status, below, deleted, passes };
         return depts.findPage(criteria, after, limit);
-      }),
-    );
+      };
+      // All pages show the version that the first one has found.
+      return this.asOf.read(ctx, asOf && (after?.[0] ?? asOf), find, idle);
+    });
     const tellsScope = scopeTeller(ctx, query);
     return { ...page, rows: page.rows.map((row) => listed(row, this.time, tellsScope)) };
   }
 
   /** The tree, or the part below a root, or the departments that match with all their ancestors. */
-  async tree(ctx: RequestContext, query: PastDeptTreeQuery): Promise<DeptTreeDto> {
+  async tree(ctx: RequestContext, query: PastDeptTreeQuery, idle = NOT_A_REQUEST): Promise<DeptTreeDto> {
     const { asOf, status, deptName, depth } = query;
     const scope = await this.#scopeFor(ctx, query);
     const tellsScope = scopeTeller(ctx, query);
     const isFiltered = status !== undefined || deptName !== undefined;
     if (!isFiltered && !scope)
-      return this.asOf.read(ctx, asOf, (depts) => readTree(depts, query, this.time, tellsScope));
+      return this.asOf.read(ctx, asOf, (depts) => readTree(depts, query, this.time, tellsScope), idle);
     if (asOf !== undefined) throw HttpErrors.INVALID({ fields: [{ field: 'asOf', message: NO_FILTERS }] });
-    const depts = this.depts.in(ctx);
+    const depts = this.depts.in(ctx, idle);
     const root = query.rootId ? await existing(depts, query.rootId) : null;
     const part =
       scope && !isFiltered
@@ -97,8 +105,8 @@ export class DeptListService {
   }
 
   /** The tree as a drawing. */
-  async chart(ctx: RequestContext, query: PastDeptTreeQuery): Promise<string> {
-    const { rows, truncated } = await this.tree(ctx, query);
+  async chart(ctx: RequestContext, query: PastDeptTreeQuery, idle = NOT_A_REQUEST): Promise<string> {
+    const { rows, truncated } = await this.tree(ctx, query, idle);
     const boxes = layOut(rows, ({ children }) => children);
     if (truncated || boxes.length > MAX_BOXES) throw DeptErrors.CHART_TOO_LARGE();
     return svgOf(boxes, ctx.tenantId);
@@ -171,6 +179,7 @@ async function toTree(
   const parents = complete
     ? new Set(nodes.map(({ parentId }) => parentId))
     : new Set(await depts.findParents(nodes.map(({ deptId }) => deptId)));
+  await depts.beginLargeRead?.(nodes.length);
   const rows = await nest(nodes, root?.parentId ?? ROOT_ID, (row) =>
     toDeptRow(row, time, parents.has(row.deptId), tellsScope),
   );
@@ -297,11 +306,14 @@ async function readMatches(
 async function findMatches(depts: DeptReader, criteria: DeptCriteria, matches: DeptRow[]): Promise<boolean> {
   const limit = MAX_NODES + matches.length;
   let after: Page<DeptRow>['last'] = null;
-  for (let page = 0; page < MAX_PAGES && matches.length < limit; page += 1) {
-    const found: Page<DeptRow> = await depts.findPage(criteria, after, limit - matches.length);
+  for (let sparse = 0; sparse < MAX_SPARSE_PAGES && matches.length < limit;) {
+    const most = Math.min(PAGE, limit - matches.length);
+    const found: Page<DeptRow> = await depts.findPage(criteria, after, most);
     matches.push(...found.rows);
     if (!found.hasMore) return false;
+    if (found.rows.length < most) sparse += 1;
     after = found.last;
+    await depts.beginLargeRead(matches.length);
   }
   return true;
 }

@@ -1,14 +1,15 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { In } from 'typeorm';
-import type { FairQueue, Leave } from '../concurrency/fair-queue';
+import { FairQueue } from '../concurrency/fair-queue';
 import { chunksOf, inChunks } from '../database/in-chunks';
 import type { FindOptions, Key, Order } from '../database/scoped-table';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { cutPage, fillPage, firstOf, type KeySource, type Page } from '../database/page';
+import { cutPage, fillPage, type KeySource, type Page } from '../database/page';
 import { HttpErrors } from '../errors/http.errors';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { TreeNode } from '../database/tree-path';
+import type { Idle } from '../web/work-place';
 import {
   BY_ID,
   HAS_CHILDREN,
@@ -47,8 +48,16 @@ export type ListedDept = DeptRow & { readonly hasChildren: number | string };
 
 export type FileDept = Pick<TenantryDept, (typeof IN_FILES)[number]>;
 
-/** One at a time in a process, by turns of top-level tenants, page by page or a whole tree: the event loop and the database stay free for requests of others. */
-export const LARGE_READS = { inWork: 1, waiting: Infinity, share: 1 };
+/**
+ * What is large is read one after the other in a process, by turns of top-level tenants: the event loop and the database stay free
+ * for requests of others.
+ */
+export class LargeReads {
+  /** Of requests, until their answers are made. Trees that were made side by side would all be ready at the end. */
+  readonly trees = new FairQueue({ inWork: 1, waiting: 128, waitMs: 10_000, share: 1 });
+  /** Of the tree whose turn it is, and of whatever else has many pages. */
+  readonly pages = new FairQueue({ inWork: 1, waiting: Infinity, share: 1 });
+}
 
 /** What lists, trees and single departments are read from: the departments of one tenant, as they are or as they were. */
 export interface DeptSource {
@@ -60,6 +69,8 @@ export interface DeptSource {
   findParents(deptIds: readonly number[]): Promise<number[]>;
   /** All below a department, or below the top level, where they can be found in one go. */
   findBelow?(top: TreeNode | null, limit: number): Promise<DeptRow[]>;
+  /** Where so many rows are many: waits for a turn, in which the rest of the request is done. Meanwhile it holds no other place of work. */
+  beginLargeRead?(rows: number): Promise<void>;
 }
 
 /** The departments of one tenant as they are, read outside of any transaction. */
@@ -70,7 +81,8 @@ export class DeptReader implements DeptSource {
   constructor(
     unitOfWork: UnitOfWork,
     private readonly ctx: RequestContext,
-    private readonly largeReads: FairQueue,
+    private readonly largeReads: LargeReads,
+    private readonly idle: Idle,
   ) {
     this.tenantId = ctx.tenantId;
     this.#depts = new TenantBound(unitOfWork, TenantryDept, ctx);
@@ -98,15 +110,16 @@ export class DeptReader implements DeptSource {
     return this.#depts.exists({ deptId });
   }
 
-  findChildren(parentIds: readonly number[], limit: number): Promise<DeptRow[]> {
-    return firstOf(this.childrenOf(parentIds, limit), limit);
+  async findChildren(parentIds: readonly number[], limit: number): Promise<DeptRow[]> {
+    const found: DeptRow[] = [];
+    for (const chunk of chunksOf(parentIds))
+      found.push(...(await this.#allOf(this.#childPages(chunk, limit - found.length))));
+    return found;
   }
 
   findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
-    const where = matching({ below: top ?? undefined });
     const options = { order: TREE_ORDER, index: SUBTREE, limit };
-    // A tree is not so large, and those that are read by turns would all be ready at the end.
-    return firstOf(this.#pages(DEPT_SHOWN, where, options, { inOneTurn: true }), limit);
+    return this.#allOf(this.#pages(DEPT_SHOWN, matching({ below: top ?? undefined }), options));
   }
 
   /** Of all below a department, or below the top level. */
@@ -114,62 +127,65 @@ export class DeptReader implements DeptSource {
     const found: number[] = [];
     const options = { order: TREE_ORDER, index: SUBTREE, limit: Infinity };
     // Large pages: the index has all of these columns.
-    for await (const page of this.#pages(IN_SUBTREE, matching({ below: top ?? undefined }), options, {
-      size: 5000,
-    }))
-      for (const { deptId } of page) found.push(deptId);
+    const pages = this.#pages(IN_SUBTREE, matching({ below: top ?? undefined }), options, 5000);
+    for await (const page of pages) for (const { deptId } of page) found.push(deptId);
     return found;
   }
 
   /** The children of these departments, page by page. */
   async *childrenOf(parentIds: readonly number[], limit = Infinity): AsyncGenerator<DeptRow[]> {
+    for (const chunk of chunksOf(parentIds)) yield* this.#childPages(chunk, limit);
+  }
+
+  #childPages(parentIds: readonly number[], limit: number): AsyncGenerator<DeptRow[]> {
     const options = { order: CHILD_ORDER, index: 'ix_dept_children', limit };
-    for (const chunk of chunksOf(parentIds))
-      yield* this.#pages(DEPT_SHOWN, { ...LIVE, parentId: In(chunk) }, options);
+    return this.#pages(DEPT_SHOWN, { ...LIVE, parentId: In(parentIds) }, options);
   }
 
   async *#pages<C extends keyof DeptRow>(
     columns: readonly C[],
     where: Where,
     { order, index, limit }: Required<Pick<FindOptions<TenantryDept>, 'order' | 'index' | 'limit'>>,
-    { size = PAGE, inOneTurn = false } = {},
+    size = PAGE,
   ): AsyncGenerator<Pick<TenantryDept, C>[]> {
-    let endTurn: Leave | undefined;
-    try {
-      for (let after: Key | null = null, left = limit; left > 0;) {
-        const most = Math.min(size, left);
-        const at: FindOptions<TenantryDept> = { order, index, after, limit: most };
-        if (after && inOneTurn) endTurn ??= await this.#turn();
-        const page: Pick<TenantryDept, C>[] = await (endTurn
-          ? this.#depts.pick(where, columns, at)
-          : this.#page(where, columns, at));
-        yield page;
-        after = keyOf(page.at(-1), order);
-        left = page.length === most ? left - most : 0;
-      }
-    } finally {
-      endTurn?.();
+    for (let after: Key | null = null, left = limit; left > 0;) {
+      const most = Math.min(size, left);
+      const page: Pick<TenantryDept, C>[] = await this.#page(where, columns, {
+        order,
+        index,
+        after,
+        limit: most,
+      });
+      left = page.length === most ? left - most : 0;
+      after = keyOf(page.at(-1), order);
+      yield page;
     }
   }
 
   /** One of the pages of a large read. The first one may be all, and waits for none. */
-  async #page<C extends keyof DeptRow>(
+  #page<C extends keyof DeptRow>(
     where: Where,
     columns: readonly C[],
     options: FindOptions<TenantryDept>,
   ): Promise<Pick<TenantryDept, C>[]> {
-    const endTurn = options.after ? await this.#turn() : undefined;
-    try {
-      return await this.#depts.pick(where, columns, options);
-    } finally {
-      endTurn?.();
-    }
+    const read = () => this.#depts.pick(where, columns, options);
+    // Others may wait for a transaction, so it does not wait for them.
+    if (!options.after || this.ctx.unit) return read();
+    return this.largeReads.pages.run(this.ctx.topTenantId, read, HttpErrors.OVERLOADED);
   }
 
-  async #turn(): Promise<Leave> {
-    // Others may wait for a transaction, so it does not wait for them.
-    if (this.ctx.unit) return () => undefined;
-    return this.largeReads.acquire(this.ctx.topTenantId, HttpErrors.OVERLOADED);
+  async beginLargeRead(rows: number): Promise<void> {
+    if (rows >= PAGE) await this.idle.moveTo(this.largeReads.trees, this.ctx.topTenantId);
+  }
+
+  /** All rows of these pages. */
+  async #allOf(pages: AsyncGenerator<DeptRow[]>): Promise<DeptRow[]> {
+    const found: DeptRow[] = [];
+    for await (const page of pages) {
+      found.push(...page);
+      await this.beginLargeRead(found.length);
+    }
+    return found;
   }
 
   /**

@@ -9,6 +9,7 @@ import { PART_MANAGERS, READERS, requireRole } from '../tenancy/roles';
 import { Changed, Created, TextAnswer } from '../web/envelope';
 import { LargeAnswer } from '../web/large-answer';
 import { PATCH_TYPES, SVG_TYPE, WantsSvg } from '../web/request';
+import { IdleRequest, type Idle } from '../web/work-place';
 import type { PageView } from '../database/page';
 import type { Expected } from '../database/revision';
 import { HistoryErrors, RevisionErrors } from '../errors/http.errors';
@@ -76,9 +77,13 @@ export class DeptController {
     tellsChangeCursor: true,
     refusals: [OUTSIDE_MANAGED, NOT_FOUND, ...PAST],
   })
-  list(@Ctx() ctx: RequestContext, @QueryParams() query: PastDeptListQuery): Promise<PageView<DeptRowDto>> {
+  list(
+    @Ctx() ctx: RequestContext,
+    @QueryParams() query: PastDeptListQuery,
+    @IdleRequest() idle: Idle,
+  ): Promise<PageView<DeptRowDto>> {
     if (query.deleted) requireRole(ctx.roles, PART_MANAGERS);
-    return this.lists.list(ctx, query);
+    return this.lists.list(ctx, query, idle);
   }
 
   @Get('tree')
@@ -98,9 +103,10 @@ export class DeptController {
     @Ctx() ctx: RequestContext,
     @QueryParams() query: PastDeptTreeQuery,
     @WantsSvg() wantsSvg: boolean,
+    @IdleRequest() idle: Idle,
   ): Promise<DeptTreeDto | LargeAnswer | TextAnswer> {
-    if (wantsSvg) return new TextAnswer('svg', await this.lists.chart(ctx, query));
-    return LargeAnswer.of(await this.lists.tree(ctx, query));
+    if (wantsSvg) return new TextAnswer('svg', await this.lists.chart(ctx, query, idle));
+    return LargeAnswer.of(await this.lists.tree(ctx, query, idle));
   }
 
   @Get(':id/ancestors')
@@ -160,8 +166,9 @@ export class DeptController {
     @Ctx() ctx: RequestContext,
     @PathId() id: number,
     @QueryParams() { asOf }: AsOfQuery,
+    @IdleRequest() idle: Idle,
   ): Promise<DeptDto> {
-    return this.depts.get(ctx, id, asOf);
+    return this.depts.get(ctx, id, asOf, idle);
   }
 
   @Put('order')

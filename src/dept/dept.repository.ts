@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { FairQueue } from '../concurrency/fair-queue';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { inChunks } from '../database/in-chunks';
 import type { OpenUnit } from '../database/open-unit';
@@ -9,7 +8,8 @@ import { UserDirectory } from '../tenancy/tenant-access';
 import { treeLock } from '../journal/tree-lock';
 import { TenantBound } from '../tenancy/tenant-bound';
 import { Clock } from '../time/clock';
-import { DeptReader, LARGE_READS } from './dept-reader.repository';
+import { NOT_A_REQUEST } from '../web/work-place';
+import { DeptReader, LargeReads } from './dept-reader.repository';
 import { TenantryDept } from './dept.entity';
 import { LockedDeptTree } from './locked-dept-tree';
 
@@ -17,7 +17,7 @@ import { LockedDeptTree } from './locked-dept-tree';
 @Injectable()
 export class DeptRepository {
   readonly #unitOfWork: UnitOfWork;
-  readonly #largeReads = new FairQueue(LARGE_READS);
+  readonly #largeReads = new LargeReads();
 
   constructor(
     unitOfWork: UnitOfWork,
@@ -27,8 +27,8 @@ export class DeptRepository {
     this.#unitOfWork = unitOfWork;
   }
 
-  in(ctx: RequestContext): DeptReader {
-    return new DeptReader(this.#unitOfWork, ctx, this.#largeReads);
+  in(ctx: RequestContext, idle = NOT_A_REQUEST): DeptReader {
+    return new DeptReader(this.#unitOfWork, ctx, this.#largeReads, idle);
   }
 
   /** Lets the database find its way after an import. It may fail: the database does it by itself later. */

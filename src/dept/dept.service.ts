@@ -7,6 +7,7 @@ import { refuseOneTagForMany, refuseStale, type Expected } from '../database/rev
 import type { RequestContext } from '../tenancy/request-context';
 import { refuseForeignTenant } from '../tenancy/tenant-access';
 import { ZonedTime } from '../time/zoned-time';
+import { NOT_A_REQUEST } from '../web/work-place';
 import { isWithin, MAX_DEPTH, placeUnder, TOP_LEVEL } from '../database/tree-path';
 import type { CreateDeptDto, DeleteDeptsQuery, DeptDto, OrderDeptsDto, UpdateDeptDto } from './dept.dto';
 import { DEPT_DEFAULTS, DEPT_FIELDS, ROOT_ID, type TenantryDept } from './dept.entity';
@@ -15,6 +16,7 @@ import { DeptAsOf, type Moment } from './history/dept-as-of';
 import type { RestoreDeptDto } from './history/dept-history.dto';
 import { toDeptDto } from './dept.mapper';
 import { existing } from './dept-list.service';
+import type { DeptSource } from './dept-reader.repository';
 import { DeptRepository } from './dept.repository';
 import type { DeptPlace, LockedDeptTree } from './locked-dept-tree';
 
@@ -33,8 +35,9 @@ export class DeptService {
   ) {}
 
   /** A department as it is, or as it was at a version or a time. */
-  get(ctx: RequestContext, deptId: number, asOf?: Moment): Promise<DeptDto> {
-    return this.asOf.read(ctx, asOf, async (depts) => toDeptDto(await existing(depts, deptId), this.time));
+  get(ctx: RequestContext, deptId: number, asOf?: Moment, idle = NOT_A_REQUEST): Promise<DeptDto> {
+    const show = async (depts: DeptSource) => toDeptDto(await existing(depts, deptId), this.time);
+    return this.asOf.read(ctx, asOf, show, idle);
   }
 
   /**

@@ -10,7 +10,8 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { Express, Request, Response } from 'express';
 import { mergeMap, type Observable } from 'rxjs';
 import { detailsIn, type ErrorRow, type Refusal } from '../errors/refusal';
-import { giveWorkPlaceBack, type Language } from './request';
+import type { Language } from './request';
+import { giveWorkPlaceBack } from './work-place';
 import { FIRST_TAG, revisionOf, tagOf } from '../database/revision';
 import { JsonParts, LargeAnswer } from './large-answer';
 import { checkNames } from './unknown-names';
@@ -129,8 +130,8 @@ export function inEnvelope(
       result instanceof StreamableFile
         ? { seen: result, sent: result }
         : enveloped(request, response, result);
-    // A client may take its time for a large one.
-    if (sent instanceof JsonParts) giveWorkPlaceBack(request);
+    // A client may take its time for a large one; what is sent while it is read has limits of its own.
+    if (typeof sent !== 'string') giveWorkPlaceBack(request);
     keepAnswer(response, () => {
       httpAdapter.reply(response, sent instanceof JsonParts ? sent.toReply(request) : sent);
     });

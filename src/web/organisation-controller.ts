@@ -24,7 +24,8 @@ import { inEnvelope } from './envelope';
 import { tellsChangeCursor } from './operation.decorator';
 import { EnvelopeExceptionFilter } from './exception.filter';
 import { CALLER_REFUSALS, MayRefuse } from './refusal-responses';
-import { keepCheck, requestIdOf } from './request';
+import { requestIdOf } from './request';
+import { keepCheck } from './work-place';
 import { RolesGuard } from './roles.guard';
 import { checkNames } from './unknown-names';
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setMaxListeners } from 'node:events';
 import { isIP, isIPv6 } from 'node:net';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
@@ -32,34 +31,6 @@ export function requestIdOf(request: Request & { [requestId]?: string }): string
   return id;
 }
 
-/** A place among the requests in work, where something bounds how many there are. */
-export interface WorkPlace {
-  giveBack(): void;
-  /** Waits for a place again, once it has been given back; fails with a refusal when there is none in time. */
-  take(): Promise<void>;
-}
-
-const workPlace = Symbol('workPlace');
-type Placed = Request & { [workPlace]?: WorkPlace };
-
-/** For what bounds the requests in work: this is the place of that request. */
-export function holdWorkPlace(request: Placed, place: WorkPlace): void {
-  request[workPlace] = place;
-}
-
-/** The work for a request is done: what is left is to send its answer. */
-export function giveWorkPlaceBack(request: Placed): void {
-  request[workPlace]?.giveBack();
-}
-
-const checks = Symbol('checks');
-type Checked = Placed & { [checks]?: (() => Promise<unknown>)[] };
-
-/** Keeps what a caller has passed: who has waited must pass it again. It throws what refuses the caller. */
-export function keepCheck(request: Checked, check: () => Promise<unknown>): void {
-  request[checks] = [...(request[checks] ?? []), check];
-}
-
 const passedGuards = Symbol('passedGuards');
 type Guarded = Request & { [passedGuards]?: boolean };
 
@@ -72,62 +43,6 @@ export function notePassedGuards(request: Guarded, hasPassed: boolean): void {
 export function hasPassedGuards(request: Guarded): boolean {
   return request[passedGuards] === true;
 }
-
-/** A request that may wait for something outside of this process. */
-export interface Idle {
-  /** Aborted when the client has gone. */
-  readonly signal: AbortSignal;
-  /**
-   * Waits for the outside. Meanwhile the request holds no place of work; afterwards, also after a failure, it waits for one again.
-   * Where none comes in time, this fails with 503 `OVERLOADED`.
-   */
-  during<T>(outside: () => Promise<T>): Promise<T>;
-  /** Refuses a caller who would be refused as a new one: tokens, accounts, roles and tenants may have ended meanwhile. */
-  checkAgain(): Promise<void>;
-}
-
-const idleTime = Symbol('idleTime');
-type Timed = Checked & { [idleTime]?: { ms: number; since?: number | undefined } };
-
-/** For how many milliseconds a request has waited for the outside; one whose client has gone may be waiting still. */
-export function idleMsOf({ [idleTime]: { ms, since } = { ms: 0 } }: Timed): number {
-  return since === undefined ? ms : ms + performance.now() - since;
-}
-
-export const IdleRequest = createParamDecorator((_: unknown, context: ExecutionContext): Idle => {
-  const http = context.switchToHttp();
-  const request = http.getRequest<Timed>();
-  const { [workPlace]: place, [checks]: passed = [] } = request;
-  const gone = new AbortController();
-  http.getResponse<Response>().once('close', () => {
-    gone.abort();
-  });
-  return {
-    signal: gone.signal,
-    async during(outside) {
-      place?.giveBack();
-      request[idleTime] = { ms: idleMsOf(request), since: performance.now() };
-      try {
-        return await outside();
-      } finally {
-        request[idleTime] = { ms: idleMsOf(request) };
-        await place?.take();
-      }
-    },
-    async checkAgain() {
-      for (const check of passed) await check();
-    },
-  };
-});
-
-/** Of host code, which is no request: nobody leaves, and there is no place to give back. */
-export const NOT_A_REQUEST: Idle = {
-  signal: new AbortController().signal,
-  during: (outside) => outside(),
-  checkAgain: () => Promise.resolve(),
-};
-// All followers of a host listen to it.
-setMaxListeners(0, NOT_A_REQUEST.signal);
 
 export const LANGUAGES = ['zh', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];

@@ -16,7 +16,8 @@ import { callerOf, forgetCaller, PrincipalResolver } from '../tenancy/principal-
 import { RequestContext } from '../tenancy/request-context';
 import { requirePermission } from '../tenancy/permissions';
 import { requireRole, type Role } from '../tenancy/roles';
-import { echoRequestId, keepCheck, notePassedGuards, requestIdOf } from './request';
+import { echoRequestId, notePassedGuards, requestIdOf } from './request';
+import { keepCheck } from './work-place';
 
 /** The roles that may call a route. */
 export const AllowRoles = Reflector.createDecorator<readonly Role[]>();

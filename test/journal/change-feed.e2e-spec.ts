@@ -2,7 +2,7 @@ import { aDept, aTenant, ApiClient, aUser, mintToken, type Answer } from '../../
 import { ChangeReader } from '../../src/journal/change-reader.repository';
 import { ChangeWaiters } from '../../src/changes/change-waiters';
 import { OverloadProtection } from '../../src/server/overload/overload-protection';
-import { NOT_A_REQUEST } from '../../src/web/request';
+import { NOT_A_REQUEST } from '../../src/web/work-place';
 import { CHANGES, changePage, cursorNow, Follower } from '../support/follower';
 import { freshTenant } from '../support/fresh-tenant';
 import { aTenantRow } from '../support/seeds';

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { DeptService } from '../../src/dept/dept.service';
 import { ChangeWaiters } from '../../src/changes/change-waiters';
@@ -16,6 +17,7 @@ import { connectTo } from '../support/wire';
 const PATH = '/system/dept-api';
 const told = ({ status, body }: Answer) => [status, (body.data as { reason?: string }).reason];
 const REFUSED = [503, 'OVERLOADED'];
+const TOP = { tenantId: PLATFORM_TENANT, parentId: 0, ancestors: '0', depth: 1 };
 
 describe('a service with one place and one who waits', () => {
   let house: FullHouse;
@@ -247,20 +249,30 @@ describe('a service with one place and one who waits', () => {
     await until(() => waiters.count === 0);
   });
 
-  it('a client that does not read its large answer holds no place', async () => {
+  it.each(['tree', 'export'])('a client that does not read its large %s holds no place', async (name) => {
     const own = await FullHouse.start();
-    const top = { tenantId: PLATFORM_TENANT, parentId: 0, ancestors: '0', depth: 1 };
-    const name = '😀'.repeat(60);
-    const texts = { deptName: name, leader: name, createBy: name, updateBy: name, email: '😀'.repeat(90) };
-    await deptRows(own.service.dataSource, 4900, () => ({ ...top, ...texts }));
+    const text = '😀'.repeat(60);
+    const texts = { deptName: text, leader: text, createBy: text, updateBy: text, email: '😀'.repeat(90) };
+    await deptRows(own.service.dataSource, 4900, (n) => ({ ...TOP, ...texts, phone: `${n}` }));
     const client = own.wire();
     client.socket.pause();
-    client.send(`GET ${PATH}/tree`);
-    await own.until({ inWork: 1 });
-    const connections = await own.connections();
+    let isBegun = false;
+    (own.service.app.getHttpServer() as Server).once('request', (_, response: ServerResponse) => {
+      void until(() => response.headersSent).then(() => (isBegun = true));
+    });
+    client.send(`GET ${PATH}/${name}`);
+    await until(() => isBegun);
     await own.until({ inWork: 0 });
+    expect((await own.api.get(own.path)).status).toBe(200);
     // It has not been cut off.
-    expect(await own.connections()).toBe(connections);
+    client.socket.resume();
+    const last = '"phone":"4899"';
+    let [tail, isWhole] = ['', false];
+    client.socket.on('data', (chunk) => {
+      tail = (tail + chunk.toString('latin1')).slice(-chunk.length - last.length);
+      isWhole ||= tail.includes(last);
+    });
+    await until(() => isWhole);
     await own.stop();
   });
 
@@ -288,6 +300,40 @@ describe('a service with one place and one who waits', () => {
     expect((await api.post(PATH, {})).status).toBe(200);
     for (const { socket } of slow) socket.destroy();
   });
+});
+
+describe('large trees of two tenants', () => {
+  let service: ServiceUnderTest;
+  let greedy: ApiClient[];
+  let small: ApiClient;
+  let smallPath: string;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start({ MAX_IN_WORK: '4', MAX_WAIT_MS: '60000' });
+    const tenants = [await aTenantRow(service.dataSource), await aTenantRow(service.dataSource)];
+    for (const tenantId of tenants) await deptRows(service.dataSource, 2100, () => ({ ...TOP, tenantId }));
+    greedy = tenants.map((tenantId) => service.as({ tenantId }));
+    small = service.as({ tenantId: await aTenantRow(service.dataSource) });
+    smallPath = `${PATH}/${await aDept(small)}`;
+    for (const caller of greedy) expect((await caller.get(PATH)).status).toBe(200);
+  });
+  afterAll(() => service.stop());
+
+  it.each(['tree', 'tree?depth=9', 'tree?status=0', 'tree?asOf=0'])(
+    'a third tenant has its small reads before those of /%s are over',
+    async (path) => {
+      let answered = 0;
+      const trees = Array.from({ length: 16 }, async (_, n) => {
+        const { status } = await greedy[n % 2]!.get(`${PATH}/${path}`);
+        // For the past a few may wait, and the others are refused.
+        if (status === 200) answered += 1;
+      });
+      for (let n = 0; n < 12; n += 1) expect((await small.get(smallPath)).status).toBe(200);
+      expect(answered).toBeLessThan(8);
+      await Promise.all(trees);
+      expect(answered).toBeGreaterThan(7);
+    },
+  );
 });
 
 describe('a service with two connections', () => {

@@ -6,14 +6,12 @@ import { sign } from 'jsonwebtoken';
 import { TenantryChange } from '../../src/journal/change-log';
 import { newKeySecret } from '../../src/server/auth/key-secret';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
-import { DeptAsOf } from '../../src/dept/history/dept-as-of';
 import { HISTORY_LIMITS, LONG_READS } from '../../src/dept/history/dept-journal';
-import { endOf } from '../../src/journal/journal-state';
 import { DeptTransferService } from '../../src/dept/transfer/dept-transfer.service';
 import { FORMATS } from '../../src/dept/transfer/file-format';
 import type { ErrorRow, RefusalFactory } from '../../src/errors/refusal';
 import { RequestContext } from '../../src/tenancy/request-context';
-import { NOT_A_REQUEST } from '../../src/web/request';
+import { NOT_A_REQUEST } from '../../src/web/work-place';
 import { aDept, type Answer, type ApiClient, aTenant, type Caller } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
 import { ChangeWaiters } from '../../src/changes/change-waiters';
@@ -22,7 +20,7 @@ import { FullHouse } from '../support/full-house';
 import { Receiver } from '../support/receiver';
 import { anAccount, aTenantRow, aTenantWith, deptRows } from '../support/seeds';
 import { JWT, ServiceUnderTest } from '../support/service-under-test';
-import { deferred, until } from '../support/until';
+import { until } from '../support/until';
 
 const SRC = join(__dirname, '..', '..', 'src');
 const PATH = '/system/dept-api';
@@ -295,21 +293,10 @@ describe('the catalogue of refusals', () => {
       for (let n = 0; n < 3; n += 1) await aDept(service.as({ tenantId }));
       const limits = [
         jest.replaceProperty(HISTORY_LIMITS, 'short', 0),
+        jest.replaceProperty(LONG_READS, 'inWork', 0),
         jest.replaceProperty(LONG_READS, 'waiting', 0),
       ];
-      const past = service.app.get(DeptAsOf, { strict: false });
-      // One that does not end, and nobody may wait for it.
-      const [begun, ended] = [deferred(), deferred()];
-      const first = past.readSince(RequestContext.system(tenantId), 0, async (journal) => {
-        for await (const _ of journal.steps(endOf(0), {})) {
-          begun.resolve();
-          await ended.promise;
-        }
-      });
-      await begun.promise;
       const answer = await as({ tenantId }).get(`${PATH}/tree?asOf=1`);
-      ended.resolve();
-      await first;
       for (const limit of limits) limit.restore();
       return answer;
     },

@@ -12,7 +12,8 @@ import { OrganisationController } from '../../web/organisation-controller';
 import type { PageView } from '../../database/page';
 import { PageQuery } from '../../web/page-query.dto';
 import { IdempotencyKey, IfMatch, PathId, PathText, sameId } from '../../web/params';
-import { IdleRequest, PATCH_TYPES, type Idle } from '../../web/request';
+import { PATCH_TYPES } from '../../web/request';
+import { IdleRequest, type Idle } from '../../web/work-place';
 import type { Expected } from '../../database/revision';
 import {
   CreatedWebhookDto,

@@ -8,7 +8,7 @@ import { ZonedTime } from '../../time/zoned-time';
 import { mergePatch, namesOf, pick, viewOf, withDefaults } from '../../resource/fields';
 import { PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
-import { NOT_A_REQUEST, type Idle } from '../../web/request';
+import { NOT_A_REQUEST, type Idle } from '../../web/work-place';
 import { refuseStale, withRevision, type Expected } from '../../database/revision';
 import type { TenantryDelivery, TenantryWebhook } from '../subscription.entity';
 import { digestOf, newSecret } from './webhook-secret';

@@ -7,6 +7,7 @@ import type { JournalState } from '../../journal/journal-state';
 import { RequestContext } from '../../tenancy/request-context';
 import { Clock } from '../../time/clock';
 import { ZonedTime, type TimeSpan } from '../../time/zoned-time';
+import { NOT_A_REQUEST } from '../../web/work-place';
 import type { DeptSource } from '../dept-reader.repository';
 import { DeptRepository } from '../dept.repository';
 import { NOT_A_TIME } from './dept-history.dto';
@@ -35,10 +36,11 @@ export class DeptAsOf {
     ctx: RequestContext,
     asOf: Moment | undefined,
     work: (depts: DeptSource) => Promise<T>,
+    idle = NOT_A_REQUEST,
   ): Promise<T> {
-    if (asOf === undefined) return work(this.depts.in(ctx));
+    if (asOf === undefined) return work(this.depts.in(ctx, idle));
     const version = await this.versionAt(ctx, asOf);
-    return this.readSince(ctx, version, (_, at) => work(at(version)));
+    return this.readSince(ctx, version, (_, at) => work(at(version)), idle);
   }
 
   /** Reads the journal since a version, and departments as of that version and later ones, all within the bounds of one request. */
@@ -46,12 +48,12 @@ export class DeptAsOf {
     ctx: RequestContext,
     version: number,
     work: (journal: DeptJournal, at: (version: number) => PastDeptReader) => Promise<T>,
+    idle = NOT_A_REQUEST,
   ): Promise<T> {
-    const journal = new DeptJournal(ctx, this.journal, this.#longReads);
+    const journal = new DeptJournal(ctx, this.journal, this.#longReads, idle);
     try {
       return await work(journal, (each) => new PastDeptReader(each, this.depts.in(ctx), journal));
     } finally {
-      journal.close();
       // Once more: some entries may have been removed meanwhile.
       refuseGone(version, await this.journal.stateOf(ctx.tenantId));
     }

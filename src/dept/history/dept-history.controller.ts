@@ -12,6 +12,7 @@ import { OrganisationController } from '../../web/organisation-controller';
 import type { PageView } from '../../database/page';
 import { PageQuery } from '../../web/page-query.dto';
 import { IdempotencyKey, PathId } from '../../web/params';
+import { IdleRequest, type Idle } from '../../web/work-place';
 import { DeptErrors } from '../dept.errors';
 import { DeptService } from '../dept.service';
 import { DeptDiffDto, DeptDiffQuery, RestoreDeptDto } from './dept-history.dto';
@@ -38,8 +39,12 @@ export class DeptHistoryController {
     page: DeptDiffDto,
     refusals: [HistoryErrors.GONE, HistoryErrors.TOO_LONG, HistoryErrors.TOO_MANY],
   })
-  diff(@Ctx() ctx: RequestContext, @QueryParams() query: DeptDiffQuery): Promise<PageView<DeptDiffDto>> {
-    return this.past.diff(ctx, query);
+  diff(
+    @Ctx() ctx: RequestContext,
+    @QueryParams() query: DeptDiffQuery,
+    @IdleRequest() idle: Idle,
+  ): Promise<PageView<DeptDiffDto>> {
+    return this.past.diff(ctx, query, idle);
   }
 
   @Get(':id/history')

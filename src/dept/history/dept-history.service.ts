@@ -7,6 +7,7 @@ import type { RequestContext } from '../../tenancy/request-context';
 import { ZonedTime } from '../../time/zoned-time';
 import type { ChangeDto } from '../../web/change.dto';
 import type { PageQuery } from '../../web/page-query.dto';
+import { NOT_A_REQUEST } from '../../web/work-place';
 import type { DeptDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from '../dept.dto';
 import { ROOT_ID } from '../dept.entity';
 import { DeptErrors } from '../dept.errors';
@@ -16,6 +17,7 @@ import type { DeptSource } from '../dept-reader.repository';
 import { DeptRepository } from '../dept.repository';
 import { DeptAsOf, type Moment } from './dept-as-of';
 import { findDifferences, type DeptDifference } from './dept-diff';
+import type { DeptJournal } from './dept-journal';
 import type { DeptChangeKind, DeptDiffDto, DeptDiffQuery } from './dept-history.dto';
 import type { PastDeptReader } from './past-dept-reader';
 
@@ -50,17 +52,18 @@ export class DeptHistory {
   }
 
   /** A page of the departments that differ between two versions: what was created first, what was deleted last. */
-  diff(ctx: RequestContext, query: DeptDiffQuery): Promise<PageView<DeptDiffDto>> {
+  diff(ctx: RequestContext, query: DeptDiffQuery, idle = NOT_A_REQUEST): Promise<PageView<DeptDiffDto>> {
     return DIFF.page([ctx.tenantId, filtersOf(query)], query, async (after, limit) => {
       const [first, second, rank = -1, deptId = 0] = (after ?? []).map(Number);
       const to = await this.asOf.versionAt(ctx, second ?? query.to, 'to');
       const from = await this.asOf.versionAt(ctx, first ?? query.from, 'from');
       if (from > to) throw HttpErrors.INVALID({ fields: [{ field: 'from', message: AFTER_TO }] });
-      return this.asOf.readSince(ctx, from, async (journal, at) => {
+      const compare = async (journal: DeptJournal, at: (version: number) => PastDeptReader) => {
         const differences = await findDifferences(journal, [from, to], { rank, deptId }, limit + 1);
         const page = cutPage(differences, limit, (each) => [from, to, each.rank, each.deptId]);
         return { ...page, rows: await this.#shown(page.rows, at(from), at(to)) };
-      });
+      };
+      return this.asOf.readSince(ctx, from, compare, idle);
     });
   }
 

@@ -1,15 +1,16 @@
-import { type FairQueue, type Leave } from '../../concurrency/fair-queue';
+import type { FairQueue } from '../../concurrency/fair-queue';
 import { HistoryErrors } from '../../errors/http.errors';
 import type { ChangedFields } from '../../journal/change-log';
 import type { ChangeEntry, ChangeReader, ChangeStep } from '../../journal/change-reader.repository';
 import type { Position } from '../../journal/journal-state';
 import type { RequestContext } from '../../tenancy/request-context';
+import type { Idle } from '../../web/work-place';
 import type { DeptRow } from '../dept.entity';
 
-/** Of entries that one request looks at: so many without waiting for its turn, and so many at most. */
-export const HISTORY_LIMITS = { short: 2000, most: 500_000 };
-/** Long reads in one process: two in all, one of a top-level tenant and all below it. Those that wait are in work for the overload queue. */
-export const LONG_READS = { inWork: 2, waiting: 6, waitMs: 10_000, share: 1 / 2 };
+/** Of what one request looks at: so many entries and departments without waiting for its turn, and so many entries at most. */
+export const HISTORY_LIMITS = { short: 500, most: 500_000 };
+/** Requests that are long reads in one process: two in all, one of a top-level tenant and all below it. */
+export const LONG_READS = { inWork: 2, waiting: 32, waitMs: 10_000, share: 1 / 2 };
 
 export type PastFields = Partial<DeptRow>;
 
@@ -28,13 +29,14 @@ export function changeOf(fields: string): Omit<NetChange, 'last'> {
 
 /** What the journal of one tenant has about its departments. One request reads it, within bounds. */
 export class DeptJournal {
+  #rows = 0;
   #entries = 0;
-  #leave: Leave | undefined;
 
   constructor(
     private readonly ctx: RequestContext,
     private readonly reader: ChangeReader,
     private readonly longReads: FairQueue,
+    private readonly idle: Idle,
   ) {}
 
   /** What was done after a position, page by page; to departments, and to whatever else the tenant has. */
@@ -43,7 +45,7 @@ export class DeptJournal {
     wanted: { readonly upTo?: number; readonly placesOf?: 'dept' },
   ): AsyncGenerator<ChangeStep[]> {
     for await (const steps of this.reader.stepsAfter(this.ctx.tenantId, after, wanted)) {
-      await this.#count(steps.length);
+      await this.#countEntries(steps.length);
       yield steps;
     }
   }
@@ -56,7 +58,7 @@ export class DeptJournal {
   ): Promise<Map<number, NetChange>> {
     const changes = new Map<number, NetChange>();
     for await (const entries of this.reader.entriesOf(this.ctx.tenantId, 'dept', deptIds, after, upTo)) {
-      await this.#count(entries.length);
+      await this.#countEntries(entries.length);
       for (const last of entries) {
         const deptId = Number(last.resourceId);
         const known = changes.get(deptId);
@@ -71,15 +73,16 @@ export class DeptJournal {
     return changes;
   }
 
-  close(): void {
-    this.#leave?.();
+  /** Of entries, and of departments that are read beside them. Many of them make a long read. */
+  async count(rows: number): Promise<void> {
+    this.#rows += rows;
+    if (this.#rows > HISTORY_LIMITS.short)
+      await this.idle.moveTo(this.longReads, this.ctx.topTenantId, HistoryErrors.TOO_MANY);
   }
 
-  /** A long read needs a place, and has an end. */
-  async #count(entries: number): Promise<void> {
+  async #countEntries(entries: number): Promise<void> {
     this.#entries += entries;
     if (this.#entries > HISTORY_LIMITS.most) throw HistoryErrors.TOO_LONG();
-    if (this.#entries > HISTORY_LIMITS.short)
-      this.#leave ??= await this.longReads.acquire(this.ctx.topTenantId, HistoryErrors.TOO_MANY);
+    await this.count(entries);
   }
 }

@@ -111,6 +111,7 @@ export class PastDeptReader implements DeptSource {
       depts.filter(({ parentId }) => parents.has(parentId)).map((dept) => this.#placed(dept));
     await this.#readOn();
     for await (const rows of this.depts.childrenOf(parentIds)) {
+      await this.journal.count(rows.length);
       await this.#readOn(touched);
       const were = rows.filter((row) => parents.has(this.#parentOf(row)) && !seen.has(row.deptId));
       for (const { deptId } of were) seen.add(deptId);

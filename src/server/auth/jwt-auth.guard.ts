@@ -7,7 +7,7 @@ import { verify } from 'jsonwebtoken';
 import { Strategy, type SecretOrKeyProvider } from 'passport-jwt';
 import { AuthErrors } from '../../tenancy/access.errors';
 import { principalOf, type Principal } from '../../tenancy/principal';
-import { keepCheck } from '../../web/request';
+import { keepCheck } from '../../web/work-place';
 import { ENV, type Env } from '../config/env';
 import { acceptedKeys, JWT_ALGORITHM } from './jwt-key';
 import { JwksKeys, OUTSIDE_ALGORITHMS, translateClaims } from './outside-provider';

@@ -1,15 +1,8 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Level, Logger } from 'pino';
 import type { Principal } from '../../tenancy/principal';
-import {
-  clientAddress,
-  idleMsOf,
-  NO_ROUTE,
-  outcomeOf,
-  routeOf,
-  type Outcome,
-  requestIdOf,
-} from '../../web/request';
+import { clientAddress, NO_ROUTE, outcomeOf, routeOf, type Outcome, requestIdOf } from '../../web/request';
+import { idleMsOf } from '../../web/work-place';
 import { withoutKeys } from '../auth/key-secret';
 import { signInNoteOf } from '../auth/sign-in-note';
 import { isProbe } from '../health/health.controller';

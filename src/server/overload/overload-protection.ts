@@ -1,19 +1,13 @@
 import { Inject, Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { HttpErrors } from '../../errors/http.errors';
-import {
-  clientNetwork,
-  holdWorkPlace,
-  languageOf,
-  noteRefusal,
-  requestIdOf,
-  type WorkPlace,
-} from '../../web/request';
+import { clientNetwork, languageOf, noteRefusal, requestIdOf } from '../../web/request';
+import { holdWorkPlace, WorkPlace } from '../../web/work-place';
 import { failure, refusalHeaders, StatusPolicy } from '../../web/envelope';
 import { hasBody, readJsonBody } from '../../web/json-body';
 import { TenantAdmission } from '../../tenancy/tenant-access';
 import { VerifiedTokens } from '../auth/verified-tokens';
-import { FairQueue, type Leave } from '../../concurrency/fair-queue';
+import { FairQueue } from '../../concurrency/fair-queue';
 import { ENV, type Env } from '../config/env';
 
 /** Operators must see the service above all when it is overloaded. */
@@ -95,7 +89,7 @@ export class OverloadProtection {
       next();
     };
     const refuse = this.#refuse.bind(this, request, response);
-    const place = new RequestWorkPlace(queue, key);
+    const place = new WorkPlace(queue, key);
     place.enter(start, refuse);
     holdWorkPlace(request, place);
     const leave = place.end.bind(place);
@@ -139,43 +133,6 @@ export class OverloadProtection {
     if (performance.now() - this.#loggedAt < LOG_EVERY_MS) return;
     this.#loggedAt = performance.now();
     this.#logger.warn(this.counts, 'overloaded: refusing requests');
-  }
-}
-
-/** The place of one request: given back while the request waits for the outside, and for good when the request is over. */
-class RequestWorkPlace implements WorkPlace {
-  #leave: Leave = () => undefined;
-  #isOver = false;
-  #giveUp: () => void = () => undefined;
-
-  constructor(
-    private readonly queue: FairQueue,
-    private readonly key: string,
-  ) {}
-
-  enter(start: () => void, refuse: () => void): void {
-    this.#leave = this.queue.enter(this.key, start, refuse);
-  }
-
-  giveBack(): void {
-    this.#leave();
-  }
-
-  take(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#giveUp = () => {
-        reject(HttpErrors.OVERLOADED());
-      };
-      if (this.#isOver) this.#giveUp();
-      else this.enter(resolve, this.#giveUp);
-    });
-  }
-
-  /** Whoever still waits for it waits in vain. */
-  end(): void {
-    this.#isOver = true;
-    this.#leave();
-    this.#giveUp();
   }
 }
 

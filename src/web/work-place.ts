@@ -1,0 +1,166 @@
+import { setMaxListeners } from 'node:events';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { FairQueue, Leave } from '../concurrency/fair-queue';
+import { HttpErrors } from '../errors/http.errors';
+
+/** The place of a request among those in work. It is given back while the request waits, and for good when the request is over. */
+export class WorkPlace {
+  #leave: Leave = () => undefined;
+  #giveUp: () => void = () => undefined;
+  #isOver = false;
+
+  /** Without a queue there is always a place. */
+  constructor(
+    private queue?: FairQueue,
+    private key = '',
+  ) {}
+
+  enter(start: () => void, refuse: () => void): void {
+    if (this.queue) this.#leave = this.queue.enter(this.key, start, refuse);
+    else start();
+  }
+
+  giveBack(): void {
+    this.#leave();
+  }
+
+  /** Waits for a place again, once it has been given back; fails with the refusal when there is none in time. */
+  take(refusal: () => Error = HttpErrors.OVERLOADED): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#giveUp = () => {
+        reject(refusal());
+      };
+      if (this.#isOver) this.#giveUp();
+      else this.enter(resolve, this.#giveUp);
+    });
+  }
+
+  /** Gives the place back and waits for one in another queue, in which the request stays. */
+  async moveTo(queue: FairQueue, key: string, refusal?: () => Error): Promise<void> {
+    if (this.queue === queue) return;
+    this.giveBack();
+    [this.queue, this.key] = [queue, key];
+    await this.take(refusal);
+  }
+
+  /** Whoever still waits for it waits in vain. */
+  end(): void {
+    this.#isOver = true;
+    this.#leave();
+    this.#giveUp();
+  }
+}
+
+const workPlace = Symbol('workPlace');
+type Placed = Request & { [workPlace]?: WorkPlace };
+
+/** For what bounds the requests in work: this is the place of that request. */
+export function holdWorkPlace(request: Placed, place: WorkPlace): void {
+  request[workPlace] = place;
+}
+
+/** The work for a request is done: what is left is to send its answer. */
+export function giveWorkPlaceBack(request: Placed): void {
+  request[workPlace]?.giveBack();
+}
+
+const checks = Symbol('checks');
+type Checked = Placed & { [checks]?: (() => Promise<unknown>)[] };
+
+/** Keeps what a caller has passed: who has waited must pass it again. It throws what refuses the caller. */
+export function keepCheck(request: Checked, check: () => Promise<unknown>): void {
+  request[checks] = [...(request[checks] ?? []), check];
+}
+
+/** A request that may wait. */
+export interface Idle {
+  /** Aborted when the client has gone. */
+  readonly signal: AbortSignal;
+  /**
+   * Waits for something outside of this process. Meanwhile the request holds no place of work; afterwards, also after a failure, it
+   * waits for one again. Where none comes in time, this fails with 503 `OVERLOADED`.
+   */
+  during<T>(outside: () => Promise<T>): Promise<T>;
+  /**
+   * Waits for a place in this queue instead of the one that the request has; it holds that until its answer is made. So no request
+   * waits for one place while it holds another.
+   */
+  moveTo(queue: FairQueue, key: string, refusal?: () => Error): Promise<void>;
+  /** Refuses a caller who would be refused as a new one: tokens, accounts, roles and tenants may have ended meanwhile. */
+  checkAgain(): Promise<void>;
+}
+
+const idleTime = Symbol('idleTime');
+type Timed = Checked & { [idleTime]?: { ms: number; since?: number | undefined } };
+
+/** For how many milliseconds a request has waited for the outside; one whose client has gone may be waiting still. */
+export function idleMsOf({ [idleTime]: { ms, since } = { ms: 0 } }: Timed): number {
+  return since === undefined ? ms : ms + performance.now() - since;
+}
+
+export const IdleRequest = createParamDecorator((_: unknown, context: ExecutionContext): Idle => {
+  const http = context.switchToHttp();
+  return new WaitingRequest(http.getRequest<Timed>(), http.getResponse<Response>());
+});
+
+/** Most requests that may wait do not. */
+class WaitingRequest implements Idle {
+  #gone: AbortController | undefined;
+
+  constructor(
+    private readonly request: Timed,
+    private readonly response: Response,
+  ) {}
+
+  get signal(): AbortSignal {
+    if (this.#gone) return this.#gone.signal;
+    const gone = (this.#gone = new AbortController());
+    const abort = gone.abort.bind(gone, undefined);
+    if (this.response.closed) abort();
+    else this.response.once('close', abort);
+    return gone.signal;
+  }
+
+  async during<T>(outside: () => Promise<T>): Promise<T> {
+    const place = this.#place();
+    place.giveBack();
+    this.request[idleTime] = { ms: idleMsOf(this.request), since: performance.now() };
+    try {
+      return await outside();
+    } finally {
+      this.request[idleTime] = { ms: idleMsOf(this.request) };
+      await place.take();
+    }
+  }
+
+  async moveTo(...to: Parameters<Idle['moveTo']>): Promise<void> {
+    await this.#place().moveTo(...to);
+    // Nobody would read the answer.
+    if (this.response.closed) throw HttpErrors.OVERLOADED();
+  }
+
+  async checkAgain(): Promise<void> {
+    for (const check of this.request[checks] ?? []) await check();
+  }
+
+  /** In a host, which bounds its requests in its own way, a request has no place until it moves to a queue. */
+  #place(): WorkPlace {
+    const known = this.request[workPlace];
+    if (known) return known;
+    const place = new WorkPlace();
+    holdWorkPlace(this.request, place);
+    this.response.once('close', place.end.bind(place));
+    return place;
+  }
+}
+
+/** Of host code, which is no request: nobody leaves, and there is no place to give back. */
+export const NOT_A_REQUEST: Idle = {
+  signal: new AbortController().signal,
+  during: (outside) => outside(),
+  moveTo: () => Promise.resolve(),
+  checkAgain: () => Promise.resolve(),
+};
+// All followers of a host listen to it.
+setMaxListeners(0, NOT_A_REQUEST.signal);
