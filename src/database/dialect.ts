@@ -131,4 +131,6 @@ export const commonOptions = {
   migrationsTableName: 'tenantry_migrations',
   migrationsTransactionMode: 'each' as const,
   logging: false,
+  // Others print that a migration has failed, as text between lines of JSON. The error is told by whoever runs it.
+  logger: 'debug' as const,
 };

@@ -14,7 +14,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { TEST_SECRET } from '../../src/server/testing';
+import { parseDatabaseUrl } from '../../src/database/database-url';
 import { version } from '../../src/server/config/version';
+import { createServiceDataSource } from '../../src/server/service-data-source';
 import { ChildService, SERVE } from '../support/child-service';
 import { freePort } from '../support/free-port';
 import { FreshPlace } from '../support/fresh-place';
@@ -174,5 +176,17 @@ describe('a start', () => {
     expect(linesOf(wrong)).toMatchObject([
       { ...told, problem: 'The configuration is not valid:\n  PORT: must be a port number' },
     ]);
+  });
+
+  it('every line of a service in production is JSON, also where a migration fails', async () => {
+    const location = parseDatabaseUrl(place.database.url);
+    const dataSource = await (await createServiceDataSource(location)).initialize();
+    await dataSource.query('CREATE VIEW tenantry_tenant AS SELECT 1');
+    const production = { NODE_ENV: 'production', JWT_SECRET: TEST_SECRET, ADMIN_PASSWORD: 'admin-password' };
+    const service = ChildService.spawn(place.settings(production), place.database.folder);
+    expect(await service.ended()).toBe(1);
+    expect(linesOf(service)).toMatchObject([{ msg: 'did not start', level: 60, version }]);
+    await dataSource.query('DROP VIEW tenantry_tenant');
+    await dataSource.destroy();
   });
 });
