@@ -69,8 +69,11 @@ export interface DeptSource {
   findParents(deptIds: readonly number[]): Promise<number[]>;
   /** All below a department, or below the top level, where they can be found in one go. */
   findBelow?(top: TreeNode | null, limit: number): Promise<DeptRow[]>;
-  /** Where so many rows are many: waits for a turn, in which the rest of the request is done. Meanwhile it holds no other place of work. */
-  beginLargeRead?(rows: number): Promise<void>;
+  /**
+   * Where so many rows are many: takes a turn, in which the rest of the request is done. While it waits, it holds no other place of
+   * work. Gives whether it had to wait.
+   */
+  beginLargeRead?(rows: number): Promise<boolean>;
 }
 
 /** The departments of one tenant as they are, read outside of any transaction. */
@@ -113,13 +116,13 @@ export class DeptReader implements DeptSource {
   async findChildren(parentIds: readonly number[], limit: number): Promise<DeptRow[]> {
     const found: DeptRow[] = [];
     for (const chunk of chunksOf(parentIds))
-      found.push(...(await this.#allOf(this.#childPages(chunk, limit - found.length))));
+      found.push(...(await this.#allOf(() => this.#childPages(chunk, limit - found.length))));
     return found;
   }
 
   findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
     const options = { order: TREE_ORDER, index: SUBTREE, limit };
-    return this.#allOf(this.#pages(DEPT_SHOWN, matching({ below: top ?? undefined }), options));
+    return this.#allOf(() => this.#pages(DEPT_SHOWN, matching({ below: top ?? undefined }), options));
   }
 
   /** Of all below a department, or below the top level. */
@@ -174,16 +177,17 @@ export class DeptReader implements DeptSource {
     return this.largeReads.pages.run(this.ctx.topTenantId, read, HttpErrors.OVERLOADED);
   }
 
-  async beginLargeRead(rows: number): Promise<void> {
-    if (rows >= PAGE) await this.idle.moveTo(this.largeReads.trees, this.ctx.topTenantId);
+  async beginLargeRead(rows: number): Promise<boolean> {
+    return rows >= PAGE && this.idle.moveTo(this.largeReads.trees, this.ctx.topTenantId);
   }
 
   /** All rows of these pages. */
-  async #allOf(pages: AsyncGenerator<DeptRow[]>): Promise<DeptRow[]> {
+  async #allOf(pages: () => AsyncGenerator<DeptRow[]>): Promise<DeptRow[]> {
     const found: DeptRow[] = [];
-    for await (const page of pages) {
+    for await (const page of pages()) {
       found.push(...page);
-      await this.beginLargeRead(found.length);
+      // Again from the first page: others may have written meanwhile.
+      if (await this.beginLargeRead(found.length)) return this.#allOf(pages);
     }
     return found;
   }

@@ -6,6 +6,7 @@ import { Refusal, type RefusalFactory } from '../errors/refusal';
 import { AuthErrors } from '../tenancy/access.errors';
 import { failure, inForm, refusalHeaders, releaseAnswer, StatusPolicy, type Envelope } from './envelope';
 import {
+  CLIENT_GONE,
   echoRequestId,
   hasBrokenOff,
   hasPassedGuards,
@@ -31,7 +32,7 @@ export class EnvelopeExceptionFilter implements ExceptionFilter {
     }
     const refusal = toRefusal(error, hasPassedGuards(request) ? 500 : 403);
     const requestId = requestIdOf(request);
-    noteRefusal(response, refusal.row);
+    noteRefusal(response, request.socket.destroyed ? CLIENT_GONE : refusal.row);
     if (isFailure(refusal.row, error)) this.#logger.error({ requestId, err: error }, 'the request failed');
     if (response.headersSent) {
       response.destroy();

@@ -100,6 +100,9 @@ export interface Outcome {
   readonly reason?: string | undefined;
 }
 
+/** 499, as proxies write it: the client has gone before it had its answer. */
+export const CLIENT_GONE: Outcome = { status: 499, reason: 'CLIENT_GONE' };
+
 /** Keeps why a request is refused until it is over. */
 export function noteRefusal(response: Response, { status, reason }: Outcome): void {
   response.locals.refused = { status, reason };
@@ -109,8 +112,7 @@ export function noteRefusal(response: Response, { status, reason }: Outcome): vo
 export function outcomeOf(response: Response): Outcome {
   const refused = response.locals.refused as Outcome | undefined;
   if (refused) return refused;
-  // 499, as proxies write it: the client has gone before it had its answer.
-  return response.writableFinished ? { status: response.statusCode } : { status: 499, reason: 'CLIENT_GONE' };
+  return response.writableFinished ? { status: response.statusCode } : CLIENT_GONE;
 }
 
 /** Whether the client has gone before it had sent all of its request: reading the body fails, and no one waits for an answer. */

@@ -4,10 +4,14 @@ import type { Request, Response } from 'express';
 import type { FairQueue, Leave } from '../concurrency/fair-queue';
 import { HttpErrors } from '../errors/http.errors';
 
+/** Work for a client that has left goes on for no longer than this. */
+const AFTER_CLOSE_MS = 3000;
+
 /** The place of a request among those in work. It is given back while the request waits, and for good when the request is over. */
 export class WorkPlace {
   #leave: Leave = () => undefined;
   #giveUp: () => void = () => undefined;
+  #state: 'waiting' | 'held' | 'given back' = 'given back';
   #isOver = false;
 
   /** Without a queue there is always a place. */
@@ -16,12 +20,26 @@ export class WorkPlace {
     private key = '',
   ) {}
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  get isWaiting(): boolean {
+    return this.#state === 'waiting';
+  }
+
   enter(start: () => void, refuse: () => void): void {
-    if (this.queue) this.#leave = this.queue.enter(this.key, start, refuse);
-    else start();
+    this.#state = 'waiting';
+    const hold = (): void => {
+      this.#state = 'held';
+      start();
+    };
+    if (this.queue) this.#leave = this.queue.enter(this.key, hold, refuse);
+    else hold();
   }
 
   giveBack(): void {
+    this.#state = 'given back';
     this.#leave();
   }
 
@@ -29,6 +47,7 @@ export class WorkPlace {
   take(refusal: () => Error = HttpErrors.OVERLOADED): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#giveUp = () => {
+        this.#state = 'given back';
         reject(refusal());
       };
       if (this.#isOver) this.#giveUp();
@@ -36,18 +55,21 @@ export class WorkPlace {
     });
   }
 
-  /** Gives the place back and waits for one in another queue, in which the request stays. */
-  async moveTo(queue: FairQueue, key: string, refusal?: () => Error): Promise<void> {
-    if (this.queue === queue) return;
+  /** Gives the place back for one in another queue, in which the request stays. Gives whether it had to wait for it. */
+  async moveTo(queue: FairQueue, key: string, refusal?: () => Error): Promise<boolean> {
+    if (this.queue === queue && this.#state === 'held') return false;
     this.giveBack();
     [this.queue, this.key] = [queue, key];
-    await this.take(refusal);
+    const taken = this.take(refusal);
+    const { isWaiting } = this;
+    await taken;
+    return isWaiting;
   }
 
   /** Whoever still waits for it waits in vain. */
   end(): void {
     this.#isOver = true;
-    this.#leave();
+    this.giveBack();
     this.#giveUp();
   }
 }
@@ -55,9 +77,26 @@ export class WorkPlace {
 const workPlace = Symbol('workPlace');
 type Placed = Request & { [workPlace]?: WorkPlace };
 
-/** For what bounds the requests in work: this is the place of that request. */
-export function holdWorkPlace(request: Placed, place: WorkPlace): void {
+/** This is the place of that request, until the whole answer is given, or the client has left. */
+export function holdWorkPlace(request: Placed, response: Response, place: WorkPlace): void {
   request[workPlace] = place;
+  const leave = place.end.bind(place);
+  const end = response.end.bind(response);
+  // The answer may take a while to arrive. Node tells of it only when the answers before it have gone out.
+  response.end = ((...given: Parameters<typeof end>) => {
+    leave();
+    return end(...given);
+  }) as Response['end'];
+  const close = (): void => {
+    request.socket.off('close', close);
+    if (place.isOver) return;
+    if (place.isWaiting || response.headersSent) place.giveBack();
+    // Somebody may still work for the client that has left.
+    setTimeout(leave, AFTER_CLOSE_MS).unref();
+  };
+  // Node emits no `close` for a response that stood behind another one when their connection closed.
+  request.socket.once('close', close);
+  response.once('close', close);
 }
 
 /** The work for a request is done: what is left is to send its answer. */
@@ -84,9 +123,9 @@ export interface Idle {
   during<T>(outside: () => Promise<T>): Promise<T>;
   /**
    * Waits for a place in this queue instead of the one that the request has; it holds that until its answer is made. So no request
-   * waits for one place while it holds another.
+   * waits for one place while it holds another. Gives whether it had to wait.
    */
-  moveTo(queue: FairQueue, key: string, refusal?: () => Error): Promise<void>;
+  moveTo(queue: FairQueue, key: string, refusal?: () => Error): Promise<boolean>;
   /** Refuses a caller who would be refused as a new one: tokens, accounts, roles and tenants may have ended meanwhile. */
   checkAgain(): Promise<void>;
 }
@@ -134,10 +173,11 @@ class WaitingRequest implements Idle {
     }
   }
 
-  async moveTo(...to: Parameters<Idle['moveTo']>): Promise<void> {
-    await this.#place().moveTo(...to);
+  async moveTo(...to: Parameters<Idle['moveTo']>): Promise<boolean> {
+    const hasWaited = await this.#place().moveTo(...to);
     // Nobody would read the answer.
-    if (this.response.closed) throw HttpErrors.OVERLOADED();
+    if (this.request.socket.destroyed) throw HttpErrors.OVERLOADED();
+    return hasWaited;
   }
 
   async checkAgain(): Promise<void> {
@@ -149,8 +189,9 @@ class WaitingRequest implements Idle {
     const known = this.request[workPlace];
     if (known) return known;
     const place = new WorkPlace();
-    holdWorkPlace(this.request, place);
-    this.response.once('close', place.end.bind(place));
+    holdWorkPlace(this.request, this.response, place);
+    // Nothing tells of it any more.
+    if (this.request.socket.destroyed) place.end();
     return place;
   }
 }
@@ -159,7 +200,7 @@ class WaitingRequest implements Idle {
 export const NOT_A_REQUEST: Idle = {
   signal: new AbortController().signal,
   during: (outside) => outside(),
-  moveTo: () => Promise.resolve(),
+  moveTo: () => Promise.resolve(false),
   checkAgain: () => Promise.resolve(),
 };
 // All followers of a host listen to it.

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Request } from 'express';
+import { TenantryModule } from '../../src/index';
 import { DeptService } from '../../src/dept/dept.service';
 import { ChangeWaiters } from '../../src/changes/change-waiters';
 import { ShutdownState } from '../../src/server/health/health.controller';
@@ -9,6 +12,7 @@ import { RequestContext } from '../../src/tenancy/request-context';
 import { PLATFORM_TENANT } from '../../src/tenancy/tenant-code';
 import { changePage, cursorNow } from '../support/follower';
 import { FullHouse, type Wire } from '../support/full-house';
+import { HeaderResolver, Host } from '../support/host';
 import { aTenantRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { until } from '../support/until';
@@ -332,6 +336,43 @@ describe('large trees of two tenants', () => {
       expect(answered).toBeLessThan(8);
       await Promise.all(trees);
       expect(answered).toBeGreaterThan(7);
+    },
+  );
+});
+
+describe('large trees in a host', () => {
+  it.each(['tree', 'tree?asOf=0'])(
+    'those of clients that have left do not keep others from /%s',
+    async (path) => {
+      const headers = new HeaderResolver();
+      const principalResolver = {
+        // It asks somebody else who is calling.
+        resolve: async (request: Request) => {
+          await sleep(50);
+          return headers.resolve(request);
+        },
+      };
+      const host = await Host.start({
+        imports: [TenantryModule.forRoot({ principalResolver, userDirectory: 'none' })],
+      });
+      await deptRows(host.dataSource, 600, () => TOP);
+      const toRead = (address: string) =>
+        `GET ${address} HTTP/1.1\r\nHost: x\r\nx-tenant: ${PLATFORM_TENANT}\r\nx-roles: tenant_admin\r\n\r\n`;
+      const tree = toRead(`${PATH}/${path}`);
+      const poll = toRead(`/system/change-api?wait=25&after=${await cursorNow(host.as())}`);
+      const leave = async (sent: string, ms: number) => {
+        const { socket } = connectTo(host.anonymous.baseUrl);
+        socket.write(sent);
+        await sleep(ms);
+        socket.resetAndDestroy();
+      };
+      // Before they are known, while they are read, and behind others on one connection.
+      for (const ms of [20, 60, 70, 80, 90]) await leave(tree, ms);
+      await leave(tree.repeat(4), 70);
+      await leave(poll + tree, 200);
+      // Refused after ten seconds where a place was not given back.
+      expect((await host.as().get(`${PATH}/${path}`)).status).toBe(200);
+      await host.stop();
     },
   );
 });

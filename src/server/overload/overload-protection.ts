@@ -15,8 +15,6 @@ const NEVER_REFUSED = /^\/(health|metrics)(?=[/?]|$)/;
 const SIGN_IN = /^\/auth\/(login|refresh|token)(?=[/?]|$)/;
 /** More than password checks may run and wait (54), so that those can answer `TOO_MANY_LOGINS` themselves. */
 const SIGN_INS = { inWork: 128, waiting: 32 };
-/** Work for a client that has left goes on for no longer than this. */
-const AFTER_CLOSE_MS = 3000;
 const LOG_EVERY_MS = 1000;
 /** Places for callers whose token was never verified, or who have none: so many for each of the others. */
 const STRANGERS = 1 / 4;
@@ -83,33 +81,11 @@ export class OverloadProtection {
     next: () => void,
     { queue, key }: Line = this.#lineOf(request),
   ): void {
-    let isStarted = false;
-    const start = (): void => {
-      isStarted = true;
-      next();
-    };
-    const refuse = this.#refuse.bind(this, request, response);
     const place = new WorkPlace(queue, key);
-    place.enter(start, refuse);
-    holdWorkPlace(request, place);
-    const leave = place.end.bind(place);
-    const end = response.end.bind(response);
-    // The whole answer is given; it may take a while to arrive. Node tells of it only when the answers before it have gone out.
-    response.end = ((...given: Parameters<typeof end>) => {
-      leave();
-      return end(...given);
-    }) as Response['end'];
-    const close = (): void => {
-      request.socket.off('close', close);
-      // The client has left; the service may still work for it.
-      if (isStarted && !response.headersSent) setTimeout(leave, AFTER_CLOSE_MS).unref();
-      else leave();
-    };
-    // Node emits no `close` for a response that stood behind another one when their connection closed.
-    request.socket.once('close', close);
-    response.once('close', close);
+    holdWorkPlace(request, response, place);
+    place.enter(next, this.#refuse.bind(this, request, response));
     // It may have been answered at once.
-    if (response.writableEnded) leave();
+    if (response.writableEnded) place.end();
   }
 
   /** A name in a token that was never verified proves nothing: it must not use up the share of its tenant. */
