@@ -7,7 +7,7 @@ import { holdsDept } from '../tenancy/data-scope';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
 import { TimeSlices } from '../time/time-slices';
-import { NOT_A_REQUEST } from '../web/work-place';
+import { NOT_A_REQUEST, type Idle } from '../web/work-place';
 import { isBelowAny, MAX_DEPTH, type TreeNode } from '../database/tree-path';
 import type { DeptCriteria } from './dept.conditions';
 import type { DeptDto, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept.dto';
@@ -15,7 +15,7 @@ import { ancestorIds, ROOT_ID, type TenantryDept, type DeptRow } from './dept.en
 import { layOut, svgOf } from './chart';
 import { DeptErrors, MAX_BOXES } from './dept.errors';
 import { toDeptRow, toDeptView, type TellsScope } from './dept.mapper';
-import type { DeptReader, DeptSource, ListedDept } from './dept-reader.repository';
+import { HadToWait, type DeptReader, type DeptSource, type ListedDept } from './dept-reader.repository';
 import { DeptRepository } from './dept.repository';
 import { ScopedDepts } from './scoped-depts';
 import { DeptAsOf } from './history/dept-as-of';
@@ -88,6 +88,16 @@ export class DeptListService {
 
   /** The tree, or the part below a root, or the departments that match with all their ancestors. */
   async tree(ctx: RequestContext, query: PastDeptTreeQuery, idle = NOT_A_REQUEST): Promise<DeptTreeDto> {
+    for (;;) {
+      try {
+        return await this.#tree(ctx, query, idle);
+      } catch (error) {
+        if (!(error instanceof HadToWait)) throw error;
+      }
+    }
+  }
+
+  async #tree(ctx: RequestContext, query: PastDeptTreeQuery, idle: Idle): Promise<DeptTreeDto> {
     const { asOf, status, deptName, depth } = query;
     const scope = await this.#scopeFor(ctx, query);
     const tellsScope = scopeTeller(ctx, query);
@@ -186,13 +196,17 @@ async function toTree(
   return { rows, truncated };
 }
 
-/** Puts departments under their parents, starting with those right below `topId`; in slices, because there may be 5,000. */
+/**
+ * Puts departments under their parents, starting with those right below `topId`; in slices, because there may be 5,000. One that moved
+ * while they were read, and was found twice, stands where it was found first: it must not come to stand below itself.
+ */
 async function nest(
   depts: readonly DeptRow[],
   topId: number,
   view: (dept: DeptRow) => DeptRowDto,
 ): Promise<DeptNodeDto[]> {
   const slices = new TimeSlices();
+  const placed = new Set<number>();
   const nodesBelow = new Map<number, DeptNodeDto[]>();
   const below = (deptId: number): DeptNodeDto[] => {
     const known = nodesBelow.get(deptId) ?? [];
@@ -201,6 +215,8 @@ async function nest(
   };
   for (const dept of depts) {
     if (slices.isOver) await slices.next();
+    if (placed.has(dept.deptId)) continue;
+    placed.add(dept.deptId);
     below(dept.parentId).push(Object.assign(view(dept), { children: below(dept.deptId) }));
   }
   // Nearly always in order already.

@@ -71,10 +71,13 @@ export interface DeptSource {
   findBelow?(top: TreeNode | null, limit: number): Promise<DeptRow[]>;
   /**
    * Where so many rows are many: takes a turn, in which the rest of the request is done. While it waits, it holds no other place of
-   * work. Gives whether it had to wait.
+   * work. Fails with `HadToWait` after a wait.
    */
-  beginLargeRead?(rows: number): Promise<boolean>;
+  beginLargeRead?(rows: number): Promise<void>;
 }
+
+/** A read had to wait in its midst. Others may have written meanwhile, so it must begin anew; it has its turn now. */
+export class HadToWait extends Error {}
 
 /** The departments of one tenant as they are, read outside of any transaction. */
 export class DeptReader implements DeptSource {
@@ -116,13 +119,13 @@ export class DeptReader implements DeptSource {
   async findChildren(parentIds: readonly number[], limit: number): Promise<DeptRow[]> {
     const found: DeptRow[] = [];
     for (const chunk of chunksOf(parentIds))
-      found.push(...(await this.#allOf(() => this.#childPages(chunk, limit - found.length))));
+      found.push(...(await this.#allOf(this.#childPages(chunk, limit - found.length))));
     return found;
   }
 
   findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
     const options = { order: TREE_ORDER, index: SUBTREE, limit };
-    return this.#allOf(() => this.#pages(DEPT_SHOWN, matching({ below: top ?? undefined }), options));
+    return this.#allOf(this.#pages(DEPT_SHOWN, matching({ below: top ?? undefined }), options));
   }
 
   /** Of all below a department, or below the top level. */
@@ -177,17 +180,17 @@ export class DeptReader implements DeptSource {
     return this.largeReads.pages.run(this.ctx.topTenantId, read, HttpErrors.OVERLOADED);
   }
 
-  async beginLargeRead(rows: number): Promise<boolean> {
-    return rows >= PAGE && this.idle.moveTo(this.largeReads.trees, this.ctx.topTenantId);
+  async beginLargeRead(rows: number): Promise<void> {
+    const { largeReads, idle, ctx } = this;
+    if (rows >= PAGE && (await idle.moveTo(largeReads.trees, ctx.topTenantId))) throw new HadToWait();
   }
 
   /** All rows of these pages. */
-  async #allOf(pages: () => AsyncGenerator<DeptRow[]>): Promise<DeptRow[]> {
+  async #allOf(pages: AsyncGenerator<DeptRow[]>): Promise<DeptRow[]> {
     const found: DeptRow[] = [];
-    for await (const page of pages()) {
+    for await (const page of pages) {
       found.push(...page);
-      // Again from the first page: others may have written meanwhile.
-      if (await this.beginLargeRead(found.length)) return this.#allOf(pages);
+      await this.beginLargeRead(found.length);
     }
     return found;
   }

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { Express, Request, Response } from 'express';
-import { mergeMap, type Observable } from 'rxjs';
+import { from, map, mergeMap, type Observable } from 'rxjs';
 import { detailsIn, type ErrorRow, type Refusal } from '../errors/refusal';
 import type { Language } from './request';
 import { giveWorkPlaceBack } from './work-place';
@@ -140,7 +140,7 @@ export function inEnvelope(
   return results.pipe(
     mergeMap((result) =>
       result instanceof LargeAnswer
-        ? JsonParts.of(inForm(success(result.data), request)).then(keep)
+        ? from(JsonParts.of(inForm(success(result.data), request))).pipe(map(keep))
         : [keep(result)],
     ),
   );

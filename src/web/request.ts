@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isIP, isIPv6 } from 'node:net';
+import { isIP, isIPv6, type Socket } from 'node:net';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
 import type { Express, NextFunction, Request, Response } from 'express';
@@ -90,6 +90,29 @@ function networkOf(address: string): string {
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':');
+}
+
+/**
+ * Calls `listener` once, when the response is over or its client has gone; at once where that has been. Node emits no `close` for a
+ * response that stood behind another one when their connection closed.
+ */
+export function onceClosed(response: Response, listener: () => void): void {
+  // Adapters of serverless platforms give a plain object.
+  const socket: Partial<Socket> = response.req.socket;
+  if (response.closed || socket.destroyed) {
+    listener();
+    return;
+  }
+  let isTold = false;
+  const close = (): void => {
+    socket.off?.('close', close);
+    response.off('close', close);
+    // A socket that closes tells its response, and then goes on with the listeners that it had.
+    if (!isTold) listener();
+    isTold = true;
+  };
+  socket.once?.('close', close);
+  response.once('close', close);
 }
 
 /** How a request ended, for the log and the metrics. */

@@ -3,6 +3,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { FairQueue, Leave } from '../concurrency/fair-queue';
 import { HttpErrors } from '../errors/http.errors';
+import { onceClosed } from './request';
 
 /** Work for a client that has left goes on for no longer than this. */
 const AFTER_CLOSE_MS = 3000;
@@ -87,16 +88,12 @@ export function holdWorkPlace(request: Placed, response: Response, place: WorkPl
     leave();
     return end(...given);
   }) as Response['end'];
-  const close = (): void => {
-    request.socket.off('close', close);
+  onceClosed(response, () => {
     if (place.isOver) return;
     if (place.isWaiting || response.headersSent) place.giveBack();
     // Somebody may still work for the client that has left.
     setTimeout(leave, AFTER_CLOSE_MS).unref();
-  };
-  // Node emits no `close` for a response that stood behind another one when their connection closed.
-  request.socket.once('close', close);
-  response.once('close', close);
+  });
 }
 
 /** The work for a request is done: what is left is to send its answer. */
@@ -123,7 +120,7 @@ export interface Idle {
   during<T>(outside: () => Promise<T>): Promise<T>;
   /**
    * Waits for a place in this queue instead of the one that the request has; it holds that until its answer is made. So no request
-   * waits for one place while it holds another. Gives whether it had to wait.
+   * waits for one place while it holds another. Gives whether it had to wait; who has waited is checked again.
    */
   moveTo(queue: FairQueue, key: string, refusal?: () => Error): Promise<boolean>;
   /** Refuses a caller who would be refused as a new one: tokens, accounts, roles and tenants may have ended meanwhile. */
@@ -155,9 +152,7 @@ class WaitingRequest implements Idle {
   get signal(): AbortSignal {
     if (this.#gone) return this.#gone.signal;
     const gone = (this.#gone = new AbortController());
-    const abort = gone.abort.bind(gone, undefined);
-    if (this.response.closed) abort();
-    else this.response.once('close', abort);
+    onceClosed(this.response, gone.abort.bind(gone, undefined));
     return gone.signal;
   }
 
@@ -177,6 +172,7 @@ class WaitingRequest implements Idle {
     const hasWaited = await this.#place().moveTo(...to);
     // Nobody would read the answer.
     if (this.request.socket.destroyed) throw HttpErrors.OVERLOADED();
+    if (hasWaited) await this.checkAgain();
     return hasWaited;
   }
 
@@ -190,7 +186,7 @@ class WaitingRequest implements Idle {
     if (known) return known;
     const place = new WorkPlace();
     holdWorkPlace(this.request, this.response, place);
-    // Nothing tells of it any more.
+    // There is no work yet that could go on for a client that has left.
     if (this.request.socket.destroyed) place.end();
     return place;
   }

@@ -2,20 +2,25 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Request } from 'express';
+import { Module, type MiddlewareConsumer } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
 import { TenantryModule } from '../../src/index';
+import { DeptReader } from '../../src/dept/dept-reader.repository';
 import { DeptService } from '../../src/dept/dept.service';
 import { ChangeWaiters } from '../../src/changes/change-waiters';
+import { JwtAuthGuard } from '../../src/server/auth/jwt-auth.guard';
 import { ShutdownState } from '../../src/server/health/health.controller';
 import { aDept, type Answer, type ApiClient, aTenant } from '../../src/server/testing';
+import { OverloadProtection } from '../../src/server/overload/overload-protection';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { PLATFORM_TENANT } from '../../src/tenancy/tenant-code';
 import { changePage, cursorNow } from '../support/follower';
 import { FullHouse, type Wire } from '../support/full-house';
 import { HeaderResolver, Host } from '../support/host';
+import { Receiver } from '../support/receiver';
 import { aTenantRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
-import { until } from '../support/until';
+import { deferred, until } from '../support/until';
 import { connectTo } from '../support/wire';
 
 const PATH = '/system/dept-api';
@@ -280,6 +285,53 @@ describe('a service with one place and one who waits', () => {
     await own.stop();
   });
 
+  it('an export whose client has left while it stood behind a long poll keeps its tenant from no other', async () => {
+    const own = await FullHouse.start({ MAX_IN_WORK: '4', MAX_WAITING: '8' });
+    await deptRows(own.service.dataSource, 2000, () => ({ ...TOP, deptName: 'x'.repeat(60) }));
+    const waiters = own.service.app.get(ChangeWaiters, { strict: false });
+    const leaving = own.wire();
+    leaving.send(`GET /system/change-api?wait=25&after=${await cursorNow(own.api)}`);
+    await until(() => waiters.count === 1 && own.counts.inWork === 0);
+    leaving.send(`GET ${PATH}/export`, 'X-Request-Id: behind\r\n');
+    await until(async () => (await own.api.get(`${PATH}/export`)).status === 429);
+    leaving.socket.resetAndDestroy();
+    await until(async () => (await own.api.get(`${PATH}/export`)).status === 200);
+    const line = () => own.service.log.find((text) => text.includes('"requestId":"behind"'));
+    await until(() => line() !== undefined);
+    expect(JSON.parse(line()!)).toMatchObject({ status: 499, reason: 'CLIENT_GONE', aborted: true });
+    await own.stop();
+  });
+
+  it('a request with a body whose client has left takes no place', async () => {
+    const [asked, goOn] = [deferred(), deferred()];
+    const check = jest.spyOn(JwtAuthGuard.prototype, 'canActivate').mockImplementationOnce(async function (
+      this: JwtAuthGuard,
+      context,
+    ) {
+      const may = await JwtAuthGuard.prototype.canActivate.call(this, context);
+      asked.resolve();
+      await goOn.promise;
+      return may;
+    });
+    const leaving = house.wire();
+    leaving.send(`POST ${PATH}`, 'Content-Type: application/json\r\nContent-Length: 2\r\n', '{}');
+    await asked.promise;
+    const { letGo } = house.holding();
+    const first = api.get(path);
+    await house.until({ inWork: 1 });
+    const before = await house.connections();
+    leaving.socket.resetAndDestroy();
+    await until(async () => (await house.connections()) < before);
+    const entered = jest.spyOn(house.service.app.get(OverloadProtection), 'enter');
+    goOn.resolve();
+    await until(() => entered.mock.calls.length > 0);
+    expect(house.counts.waiting).toBe(0);
+    letGo();
+    expect((await first).status).toBe(200);
+    check.mockRestore();
+    entered.mockRestore();
+  });
+
   it('a write that is refused is logged and counted as refused', async () => {
     const own = await FullHouse.start({ HTTP_STATUS_MODE: 'always-200', MAX_WAIT_MS: '50' });
     const { letGo } = own.holding();
@@ -293,6 +345,28 @@ describe('a service with one place and one who waits', () => {
     await until(() => line() !== undefined);
     expect(JSON.parse(line()!)).toMatchObject({ status: 503, reason: 'OVERLOADED' });
     await own.stop();
+  });
+
+  it('a ping that was sent is among the deliveries, although it gets no place for its answer', async () => {
+    const own = await FullHouse.start({ WEBHOOK_ALLOW_PRIVATE: 'on', MAX_WAIT_MS: '50' });
+    const receiver = await Receiver.start();
+    const ends: (() => void)[] = [];
+    receiver.answer('/slow', (response) => ends.push(() => response.end()));
+    const { body } = await own.api.post('/system/webhook-api', { url: receiver.url('/slow') });
+    const hook = `/system/webhook-api/${(body.data as { id: number }).id}`;
+    const ping = own.api.post(`${hook}/ping`, undefined);
+    await until(() => ends.length === 1);
+    const { letGo } = own.holding();
+    const reading = own.api.get(own.path);
+    await own.until({ inWork: 1 });
+    for (const end of ends) end();
+    expect(told(await ping)).toEqual(REFUSED);
+    letGo();
+    await reading;
+    const { rows } = (await own.api.get(`${hook}/deliveries`)).body.data as { rows: unknown[] };
+    expect(rows).toHaveLength(1);
+    await own.stop();
+    await receiver.stop();
   });
 
   it('a body that is still on its way takes no place', async () => {
@@ -338,6 +412,71 @@ describe('large trees of two tenants', () => {
       expect(answered).toBeGreaterThan(7);
     },
   );
+
+  describe('while another tree has its turn', () => {
+    let tenant: { readonly id: string; readonly tenantId: string };
+    let api: ApiClient;
+    const tree = `${PATH}/tree?depth=3`;
+
+    beforeEach(async () => {
+      tenant = await aTenant(service.as());
+      api = service.as({ tenantId: tenant.tenantId });
+    });
+    afterEach(() => jest.restoreAllMocks());
+
+    /** Asks for a tree that has to wait for its turn, and does something meanwhile. */
+    async function askWhile(meanwhile: () => Promise<unknown>): Promise<Answer> {
+      const { promise, resolve: letGo } = deferred();
+      const held = jest.spyOn(DeptReader.prototype, 'findParents').mockImplementationOnce(async function (
+        this: DeptReader,
+        ...args
+      ) {
+        await promise;
+        return DeptReader.prototype.findParents.apply(this, args);
+      });
+      const begun = jest.spyOn(DeptReader.prototype, 'beginLargeRead');
+      const other = greedy[0]!.get(`${PATH}/tree?depth=1`);
+      const isWaiting = () => {
+        const readers = begun.mock.contexts as readonly DeptReader[];
+        return begun.mock.calls.some(
+          ([rows], call) => rows >= 250 && readers[call]?.tenantId === tenant.tenantId,
+        );
+      };
+      await until(() => held.mock.calls.length > 0);
+      const asked = api.get(tree);
+      await until(isWaiting);
+      await meanwhile();
+      letGo();
+      expect((await other).status).toBe(200);
+      return asked;
+    }
+
+    async function anOrganisation(): Promise<readonly [full: number, moved: number]> {
+      const [full, moved] = [await aDept(api), await aDept(api)];
+      for (const [parentId, count] of [
+        [full, 300],
+        [moved, 10],
+      ] as const)
+        await deptRows(service.dataSource, count, () => ({
+          ...{ tenantId: tenant.tenantId, parentId, ancestors: `0,${parentId}`, depth: 2 },
+        }));
+      return [full, moved];
+    }
+
+    it('a tree whose turn comes later is that of its turn', async () => {
+      const [parentId, deptId] = await anOrganisation();
+      const answer = await askWhile(() => api.patch(`${PATH}/${deptId}`, { parentId }));
+      expect(answer.body).toEqual((await api.get(tree)).body);
+    });
+
+    it('who has waited for a turn is checked again', async () => {
+      await anOrganisation();
+      const answer = await askWhile(() =>
+        service.as().patch(`/system/tenant-api/${tenant.id}`, { status: '1' }),
+      );
+      expect(told(answer)).toEqual([403, 'TENANT_DISABLED']);
+    });
+  });
 });
 
 describe('large trees in a host', () => {
@@ -375,6 +514,32 @@ describe('large trees in a host', () => {
       await host.stop();
     },
   );
+});
+
+/** As adapters of serverless platforms do: the socket of a request is a plain object. */
+@Module({})
+class WithoutSockets {
+  configure(consumer: MiddlewareConsumer): void {
+    const hide = (request: Request, _: Response, next: NextFunction): void => {
+      Object.defineProperty(request, 'socket', { value: { remoteAddress: '127.0.0.1' } });
+      next();
+    };
+    consumer.apply(hide).forRoutes('{*path}');
+  }
+}
+
+it('a host whose requests have no socket answers large trees and long polls', async () => {
+  const host = await Host.start({
+    imports: [
+      WithoutSockets,
+      TenantryModule.forRoot({ principalResolver: new HeaderResolver(), userDirectory: 'none' }),
+    ],
+  });
+  await deptRows(host.dataSource, 600, () => TOP);
+  const api = host.as();
+  expect((await api.get(`${PATH}/tree`)).status).toBe(200);
+  expect((await changePage(api, { after: await cursorNow(api), wait: 1 })).rows).toEqual([]);
+  await host.stop();
 });
 
 describe('a service with two connections', () => {

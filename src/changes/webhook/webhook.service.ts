@@ -156,15 +156,19 @@ export class WebhookService {
     idle: Idle,
     send: () => Promise<Sent>,
   ): Promise<DeliveryDto> {
-    const sent = await idle.during(() => this.#sendings.run(ctx.topTenantId, send, WebhookErrors.BUSY));
     const { webhookId, tenantId } = hook;
-    await this.webhooks
-      .addDeliveries([{ webhookId, tenantId, attempt, ...sent }])
-      .catch(async (error: unknown) => {
-        // It may have been deleted meanwhile.
-        await this.#find(ctx, webhookId);
-        throw error;
-      });
+    const sent = await idle.during(async () => {
+      const done = await this.#sendings.run(ctx.topTenantId, send, WebhookErrors.BUSY);
+      // Before it waits for a place again, which it may not get: the message has been sent.
+      await this.webhooks
+        .addDeliveries([{ webhookId, tenantId, attempt, ...done }])
+        .catch(async (error: unknown) => {
+          // It may have been deleted meanwhile.
+          await this.#find(ctx, webhookId);
+          throw error;
+        });
+      return done;
+    });
     return toDeliveryDto({ attempt, ...sent }, this.time);
   }
 

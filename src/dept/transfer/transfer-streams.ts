@@ -1,7 +1,8 @@
-import { finished, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
 import { TimeSlices } from '../../time/time-slices';
+import { onceClosed } from '../../web/request';
 import type { ExportQuery } from './dept-transfer.dto';
 import type { ExportedDept, FileFormat } from './file-format';
 
@@ -33,7 +34,7 @@ export async function streamFile(
     for await (const page of pages) yield Buffer.from(await toText(page));
   }
   const stream = Readable.from(chunks(), { objectMode: false });
-  finished(response, () => {
+  onceClosed(response, () => {
     stream.destroy();
     // A stream that was never read from does not end its source.
     void pages.return();

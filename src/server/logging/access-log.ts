@@ -1,7 +1,15 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Level, Logger } from 'pino';
 import type { Principal } from '../../tenancy/principal';
-import { clientAddress, NO_ROUTE, outcomeOf, routeOf, type Outcome, requestIdOf } from '../../web/request';
+import {
+  clientAddress,
+  NO_ROUTE,
+  onceClosed,
+  outcomeOf,
+  routeOf,
+  type Outcome,
+  requestIdOf,
+} from '../../web/request';
 import { idleMsOf } from '../../web/work-place';
 import { withoutKeys } from '../auth/key-secret';
 import { signInNoteOf } from '../auth/sign-in-note';
@@ -29,7 +37,7 @@ export class AccessLog {
     // Now: a connection that is closed has no address any more.
     const address = clientAddress(request);
     this.meter?.began();
-    response.once('close', () => {
+    onceClosed(response, () => {
       this.#tell(request, response, address, performance.now() - start);
     });
     next();

@@ -81,6 +81,8 @@ export class OverloadProtection {
     next: () => void,
     { queue, key }: Line = this.#lineOf(request),
   ): void {
+    // Nobody would read the answer.
+    if (request.socket.destroyed) return;
     const place = new WorkPlace(queue, key);
     holdWorkPlace(request, response, place);
     place.enter(next, this.#refuse.bind(this, request, response));
