@@ -45,7 +45,7 @@ export function principalOf(claims: unknown, nowSeconds = Date.now() / 1000): Pr
     ...(managedDeptIds !== undefined && { managedDeptIds }),
     ...(dataScope !== undefined && { dataScope }),
   } as Principal;
-  return isPrincipal(principal) ? Object.freeze(principal) : null;
+  return isPrincipal(principal) ? deepFreeze(principal) : null;
 }
 
 /** Whether what a token or a host says is a principal. */
@@ -53,7 +53,7 @@ export function isPrincipal(value: Principal): boolean {
   return principalProblem(value) === null && value.roles.every(isRole);
 }
 
-/** Frozen ones in which nothing was wrong: a caller has the same one for many requests. */
+/** In which nothing was wrong, and nothing can change: a caller has the same one for many requests. */
 const checked = new WeakSet();
 
 /** What is wrong with a principal, if anything; roles that we do not know are not wrong, but grant nothing. */
@@ -61,8 +61,19 @@ export function principalProblem(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return 'it is not an object';
   if (checked.has(value)) return null;
   const problem = problemOf(value);
-  if (problem === null && Object.isFrozen(value)) checked.add(value);
+  if (problem === null && isDeepFrozen(value)) checked.add(value);
   return problem;
+}
+
+/** Freezes a value and all that is in it. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
+  return value;
+}
+
+function isDeepFrozen(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.isFrozen(value) && Object.values(value).every(isDeepFrozen);
 }
 
 function problemOf(value: object): string | null {

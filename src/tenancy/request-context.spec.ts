@@ -1,4 +1,5 @@
 import { RequestContext } from './request-context';
+import type { Role } from './roles';
 
 describe('RequestContext', () => {
   it.each(['', '00000', 'abcdef', '000000 ', 100_000, { not: 'zz' }, ['000000'], null])(
@@ -16,6 +17,14 @@ describe('RequestContext', () => {
       expect(() => RequestContext.of({ ...principal, ...wrong } as never)).toThrow('not a principal');
     },
   );
+
+  it('a context refuses a principal whose lists a host has changed since it was right', () => {
+    const roles: Role[] = ['tenant_admin'];
+    const principal = Object.freeze({ subject: 's', tenantId: '000001', username: 'u', roles });
+    expect(RequestContext.of(principal).tenantId).toBe('000001');
+    roles.push('superadmin');
+    expect(() => RequestContext.of(principal)).toThrow('not a principal');
+  });
 
   it('a context cannot be changed once made', () => {
     const ctx = RequestContext.system('000000');

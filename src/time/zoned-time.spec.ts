@@ -10,6 +10,7 @@ const ZONES = [
   'Pacific/Apia',
   'Africa/Monrovia',
   'Africa/Casablanca',
+  'America/Santiago',
 ];
 const STEP_MS = (5 * 60 + 13) * 60 * 1000 + 7123;
 
@@ -77,6 +78,23 @@ describe('ZonedTime', () => {
       if (!from || zoned.format(from) !== text) wrong.push(text);
     }
     expect(wrong).toEqual([]);
+  });
+
+  it('ZonedTime reads a day whose midnight clocks skip from its first instant', () => {
+    const zoned = new ZonedTime('America/Santiago');
+    expect(zoned.parse('2026-09-05')?.until).toEqual(new Date('2026-09-06T03:59:59.999Z'));
+    expect(zoned.parse('2026-09-06')?.from).toEqual(new Date('2026-09-06T04:00:00.000Z'));
+  });
+
+  it.each([
+    ['America/New_York', '2026-03-08 01:59:59', '2026-03-08T06:59:59.000Z'],
+    ['America/New_York', '2026-03-08 02:30:00', '2026-03-08T07:30:00.000Z'],
+    ['America/New_York', '2026-03-08 03:00:00', '2026-03-08T07:00:00.000Z'],
+    ['Europe/Berlin', '2026-03-29 02:30:00', '2026-03-29T01:30:00.000Z'],
+    ['Europe/Berlin', '2026-10-25 01:59:59', '2026-10-24T23:59:59.000Z'],
+  ])('ZonedTime reads one second of %s at %s', (timeZone, text, instant) => {
+    const from = new Date(instant);
+    expect(new ZonedTime(timeZone).parse(text)).toEqual({ from, until: new Date(from.getTime() + 999) });
   });
 
   it('ZonedTime reads nothing else', () => {

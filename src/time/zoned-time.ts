@@ -57,7 +57,9 @@ export class ZonedTime {
     const length = clock === undefined ? DAY_MS : fraction === undefined ? 1000 : 1;
     const instantOf = (time: number): number =>
       offset === undefined ? this.#instantOf(time) : time - offsetIn(offset);
-    const [from, until] = [instantOf(wall), instantOf(wall + length) - 1];
+    const from = instantOf(wall);
+    // A second is one also where clocks are put back after it; a day ends where the next one begins.
+    const until = (clock === undefined ? instantOf(wall + length) : from + length) - 1;
     return from >= FIRST && until <= LAST ? { from: new Date(from), until: new Date(until) } : null;
   }
 
@@ -84,12 +86,17 @@ export class ZonedTime {
     });
   }
 
-  /** When clocks of the zone show this; `wall` is what they show, as if it were UTC. */
+  /**
+   * When clocks of the zone show this; `wall` is what they show, as if it were UTC. What they skip when they are put forward is
+   * that much later, so a day whose midnight they skip begins right after it.
+   */
   #instantOf(wall: number): number {
     const offsetAt = (time: number): number => this.#regularOffset(time) ?? this.#offsetAt(time);
     const near = wall - offsetAt(wall);
     // Beyond the year 9999 there is no such text to read.
-    return Number.isNaN(near) ? near : wall - offsetAt(near);
+    if (Number.isNaN(near)) return near;
+    const found = wall - offsetAt(near);
+    return offsetAt(found) === wall - found ? found : Math.max(near, found);
   }
 
   #offsetAt(time: number): number {

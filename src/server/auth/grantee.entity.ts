@@ -2,7 +2,7 @@ import { Column, type ValueTransformer } from 'typeorm';
 import { Audited } from '../../database/audited';
 import { ascii } from '../../database/columns';
 import type { DataScope } from '../../tenancy/data-scope';
-import type { Principal } from '../../tenancy/principal';
+import { deepFreeze, type Principal } from '../../tenancy/principal';
 import { toRoles } from '../../tenancy/roles';
 
 /** Which rows of hosts: all, those of its own department, of that and all below it, its own, or those of listed departments. */
@@ -58,5 +58,5 @@ export function grantedTo(
     own: [{ kind: 'own' }],
     custom: [{ kind: 'depts', deptIds: scopeDeptIds, below: false }],
   };
-  return { roles: Object.freeze(toRoles(roles)), managedDeptIds, dataScope: scopes[dataScope] };
+  return deepFreeze({ roles: toRoles(roles), managedDeptIds, dataScope: scopes[dataScope] });
 }
