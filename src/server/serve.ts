@@ -44,8 +44,8 @@ export async function serve(): Promise<number> {
 /** One process does everything. */
 function serveAlone(env: Env, logger: Logger, isCollected: boolean): Promise<number> {
   let app: NestExpressApplication | undefined;
-  const stopped = untilStopped(onSignal, STOP_MS, env, logger, (waitMs) => drain(app, waitMs));
-  return untilEither(stopped, async () => {
+  const stop = untilStopped(onSignal, STOP_MS, env, logger, (waitMs) => drain(app, waitMs));
+  return untilEither(stop, async () => {
     const database = await openPatiently(env, logger);
     await tellStart(env, logger, isCollected, database, async () => {
       app = await createService({ env, dataSource: database.dataSource }, logger);
@@ -57,13 +57,13 @@ function serveAlone(env: Env, logger: Logger, isCollected: boolean): Promise<num
 /** This process prepares the database once, and keeps workers that serve. */
 function serveByWorkers(env: Env, logger: Logger, isCollected: boolean): Promise<number> {
   const primary = new Primary(env.WORKERS, logger);
-  const stopped = untilStopped(onSignal, STOP_MS + KILL_MS, env, logger, (waitMs, signal) =>
+  const stop = untilStopped(onSignal, STOP_MS + KILL_MS, env, logger, (waitMs, signal) =>
     primary.stop(signal, waitMs + STOP_MS),
   );
-  return untilEither(stopped, async () => {
+  return untilEither(stop, async () => {
     const database = await openPatiently(env, logger);
-    await database.dataSource.destroy();
     await tellStart(env, logger, isCollected, database, async () => {
+      await database.dataSource.destroy();
       countForWorkers();
       await serveMetricsOf(primary, env);
       return primary.start();
@@ -79,9 +79,9 @@ async function serveAsWorker(env: Env, logger: Logger): Promise<number> {
   const onStop = (hear: (signal: NodeJS.Signals) => void) => {
     onPrimary('stop', hear);
   };
-  const stopped = untilStopped(onStop, STOP_MS, env, logger, (waitMs) => drain(app, waitMs));
+  const stop = untilStopped(onStop, STOP_MS, env, logger, (waitMs) => drain(app, waitMs));
   try {
-    return await untilEither(stopped, async () => {
+    return await untilEither(stop, async () => {
       const dataSource = await openPrepared(share.DATABASE_URL);
       app = await createService({ env: share, dataSource }, logger);
       await tellPrimary('started', await listen(app, env));
@@ -111,14 +111,20 @@ async function tellStart(
   { firstAdmin, migrations }: OpenDatabase,
   start: () => Promise<string>,
 ): Promise<void> {
+  // The account exists. Where the start fails or is stopped, this is the only chance to learn its password.
+  const tellAdmin = (): void => {
+    adminLines(firstAdmin).forEach(print);
+  };
+  process.once('exit', tellAdmin);
   try {
     const started = { env, address: await start(), firstAdmin, migrations };
     if (isCollected) ofLife(logger).info(startFields(started), 'started');
     else print(banner(started));
   } catch (error) {
-    // The account exists, and this is the only chance to learn its password.
-    adminLines(firstAdmin).forEach(print);
+    tellAdmin();
     throw error;
+  } finally {
+    process.off('exit', tellAdmin);
   }
 }
 
@@ -139,11 +145,22 @@ type OnStop = (hear: (signal: NodeJS.Signals) => void) => void;
 
 const onSignal: OnStop = (hear) => {
   for (const signal of SIGNALS) process.once(signal, hear);
+  // Supervisors may repeat theirs. A person who presses Ctrl-C twice wants the end at once.
+  process.on('SIGTERM', () => undefined);
 };
 
-/** Also while it starts. */
-function untilEither(stopped: Promise<number>, start: () => Promise<void>): Promise<number> {
-  return Promise.race([stopped, start().then(() => stopped)]);
+/** Also while it starts. What fails then because it is being stopped does not count. */
+function untilEither({ code, isAsked }: Stop, start: () => Promise<void>): Promise<number> {
+  const started = start().catch((error: unknown) => {
+    if (!isAsked()) throw error;
+  });
+  return Promise.race([code, started.then(() => code)]);
+}
+
+/** How a service is told to stop, and how that ends. */
+interface Stop {
+  readonly code: Promise<number>;
+  readonly isAsked: () => boolean;
 }
 
 /** Stops when it is told to. Gives 0, or 1 when that failed. */
@@ -153,8 +170,9 @@ function untilStopped(
   env: Env,
   logger: Logger,
   work: (waitMs: number, signal: NodeJS.Signals) => Promise<boolean>,
-): Promise<number> {
+): Stop {
   const { SHUTDOWN_DRAIN_MS } = env;
+  let isAsked = false;
   // The primary tells of all workers.
   const told = workerNumber(env) === undefined ? ofLife(logger) : logger.child({}, { level: 'silent' });
   const stop = async (signal: NodeJS.Signals): Promise<number> => {
@@ -169,8 +187,9 @@ function untilStopped(
     told.info('stopped');
     return isWell ? 0 : 1;
   };
-  return new Promise((resolve) => {
+  const code = new Promise<number>((resolve) => {
     onStop((signal) => {
+      isAsked = true;
       // The first that is done counts: a person may cut the drain short.
       void stop(signal)
         .catch((error: unknown) => {
@@ -180,6 +199,7 @@ function untilStopped(
         .then(resolve);
     });
   });
+  return { code, isAsked: () => isAsked };
 }
 
 /** Starts and stops are told at every level of the log. */

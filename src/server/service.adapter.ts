@@ -52,8 +52,15 @@ export class ServiceAdapter extends ExpressAdapter {
   override initHttpServer(): void {
     const app = this.getInstance<Express>();
     const listener: RequestListener = (request, response) => {
+      const before = this.connections.get(request.socket);
+      // Its connection ends with that answer: nobody would hear what became of this one.
+      if (this.#isStopping && before?.headersSent && before.getHeader('Connection') === 'close') return;
       if (this.connections.has(request.socket)) this.connections.set(request.socket, response);
-      if (this.#isStopping) response.setHeader('Connection', 'close');
+      if (this.#isStopping) {
+        // Node ends the connection with the first answer that says so: of several requests at once it must be the last.
+        if (before?.headersSent === false) before.removeHeader('Connection');
+        response.setHeader('Connection', 'close');
+      }
       request.url = pathOf(request.url ?? '');
       app(request, response);
     };

@@ -225,6 +225,17 @@ describe('a service with one place and one who waits', () => {
     await own.stop();
   });
 
+  it('a service that stops answers all of several requests that a client has sent at once', async () => {
+    const own = await FullHouse.start({ MAX_IN_WORK: '4' });
+    own.service.app.get(ShutdownState).request();
+    const line = own.wire();
+    line.socket.write(`${own.head()}\r\n`.repeat(3));
+    const answers = [await line.answer(), await line.answer(), await line.answer()];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers.map(({ head }) => /connection: close/i.test(head))).toEqual([false, false, true]);
+    await own.stop();
+  });
+
   it('a follower waits for a place again once there is something to look for, and nobody is refused for it', async () => {
     const after = await cursorNow(api);
     const waiters = house.service.app.get(ChangeWaiters, { strict: false });

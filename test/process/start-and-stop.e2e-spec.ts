@@ -5,6 +5,7 @@ import { MigrationExecutor } from 'typeorm';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { TenantryDept } from '../../src/dept/dept.entity';
 import { aDept, ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
+import { AccountEntity } from '../../src/server/auth/account.entity';
 import { version } from '../../src/server/config/version';
 import { createServiceDataSource, serviceTables } from '../../src/server/service-data-source';
 import { ChildService, SERVE } from '../support/child-service';
@@ -61,6 +62,16 @@ describe('a start and the schema', () => {
     await service.untilReady();
     expect(await service.stop()).toBe(0);
     expect(service.printed).toMatch(/^Tenantry \d.*"msg":"stopping".*"msg":"stopped"/s);
+  });
+
+  it('a first start that is stopped before it has served tells the password that it has made', async () => {
+    const dataSource = await database.open(serviceTables);
+    const service = ChildService.spawn({ DATABASE_URL: database.url, PORT: '0' }, database.folder);
+    await until(() =>
+      dataSource.manager.exists(AccountEntity, { where: { username: 'admin' } }).catch(() => false),
+    );
+    expect(await service.stop('SIGINT')).toBe(0);
+    expect(service.printed).toMatch(/Admin +admin \/ \S+ \(shown only this once\)/);
   });
 
   it('a start and the commands refuse the schema of a newer version; a replica that runs already goes on', async () => {
@@ -130,6 +141,8 @@ describe('a stop by SIGTERM', () => {
       late.close();
       return seen === 'ECONNREFUSED';
     });
+    // Supervisors repeat it.
+    service.process.kill('SIGTERM');
     await rival.commitTransaction();
     await rival.release();
     const answer = await write;

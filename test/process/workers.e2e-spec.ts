@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { promisify } from 'node:util';
 import { ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
 import { Chance, faultsSeed } from '../support/chance';
 import { ChildService, SERVE } from '../support/child-service';
@@ -9,6 +11,8 @@ import { freePort } from '../support/free-port';
 import { stopUnderLoad } from '../support/stop-rounds';
 import { emptyDatabase, onServer } from '../support/test-database';
 import { until } from '../support/until';
+
+const run = promisify(execFile);
 
 describe('workers', onServer ? ofWorkers : onFile);
 
@@ -53,6 +57,20 @@ function ofWorkers(): void {
       expect(ms).toBeGreaterThanOrEqual(50 * 2 ** n);
       expect(ms).toBeLessThanOrEqual(100 * 2 ** n);
     });
+    expect(await service.stop()).toBe(0);
+  });
+
+  it('a worker that the system cannot fork is forked later', async () => {
+    const service = await ChildService.start(database, { WORKERS: '2' });
+    await until(() => service.printed.includes('Database'));
+    const openFiles = (limit: string) =>
+      run('prlimit', ['--pid', String(service.process.pid), `--nofile=${limit}:`]);
+    await openFiles('5');
+    for (const pid of service.workers) process.kill(pid, 'SIGKILL');
+    await until(() => service.printed.includes('a worker could not be forked'));
+    await openFiles('1000');
+    await until(() => service.workers.length === 2);
+    await service.untilReady();
     expect(await service.stop()).toBe(0);
   });
 

@@ -15,9 +15,10 @@ export function createLogger(level: string, sink: DestinationStream = defaultSin
 
 /**
  * Lines are written together: a write for each would cost as much as making it. None waits for longer than `periodicFlush`, and none is lost
- * when the process ends by itself. Linux writes up to 4,096 bytes to a pipe in one piece, so lines of workers do not mix.
+ * when the process ends by itself, as long as somebody reads them: beyond `maxLength` new ones are dropped. Linux writes up to 4,096 bytes
+ * to a pipe in one piece, so lines of workers do not mix.
  */
-const TOGETHER = { minLength: 2048, maxWrite: 4096, periodicFlush: 200 };
+const TOGETHER = { minLength: 2048, maxWrite: 4096, periodicFlush: 200, maxLength: 16 * 1024 * 1024 };
 
 function defaultSink(): DestinationStream {
   if (!process.stdout.isTTY) return destination({ dest: 1, ...TOGETHER });

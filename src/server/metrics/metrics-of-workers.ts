@@ -32,7 +32,10 @@ export class MetricsOfWorkers {
       help: 'Workers that died.',
       registers,
     });
-    primary.hear('metrics', ({ id }, metrics) => {
+    primary.hear('metrics', (worker, metrics) => {
+      // Its last counts are buried.
+      if (worker.isDead()) return;
+      const { id } = worker;
       this.#latest.set(id, (metrics as Metrics).map(longest));
       this.#answers.emit('settled', id);
     });

@@ -19,6 +19,8 @@ export function deathsInARow(before: number, livedMs: number): number {
  * The process that forks workers, forks another one for each that dies, and passes messages between them. It serves nothing itself.
  */
 export class Primary {
+  /** Not those of `cluster`: it keeps some that could not be forked. */
+  readonly #forked = new Set<Worker>();
   readonly #started = new Set<Worker>();
   readonly #restarts = new Set<NodeJS.Timeout>();
   #areAllStarted = false;
@@ -33,6 +35,8 @@ export class Primary {
   start(): Promise<string> {
     return new Promise((resolve, reject) => {
       this.hear('started', (worker, address) => {
+        // What a worker has said may be read after its death, when others die at the same time.
+        if (worker.isDead()) return;
         this.#started.add(worker);
         if (this.#areAllStarted) this.logger.info({ worker: worker.id }, 'a worker has started');
         else if (this.#started.size === this.count) {
@@ -41,6 +45,7 @@ export class Primary {
         }
       });
       this.hear('failed', (worker, problem) => {
+        if (this.#isStopping) return;
         if (this.#areAllStarted) this.logger.error({ worker: worker.id, problem }, 'a worker did not start');
         else reject(new Error(problem));
       });
@@ -66,7 +71,7 @@ export class Primary {
 
   /** Tells all workers but one. Also those that are starting: they serve a moment before they say so. */
   tell<T extends keyof ToWorker>(topic: T, body: ToWorker[T], butFor?: Worker): void {
-    for (const worker of this.#all) if (worker !== butFor) worker.send({ tenantry: topic, body });
+    for (const worker of this.#forked) if (worker !== butFor) worker.send({ tenantry: topic, body });
   }
 
   /** Lets all workers finish, and kills those that have not within this time. Gives whether all have ended well. */
@@ -74,7 +79,7 @@ export class Primary {
     this.#isStopping = true;
     for (const timer of this.#restarts) clearTimeout(timer);
     this.tell('stop', signal);
-    const workers = this.#all;
+    const workers = [...this.#forked];
     const kill = setTimeout(() => {
       for (const worker of workers.filter((each) => !each.isDead())) {
         this.logger.error({ worker: worker.id }, 'a worker did not stop, and is killed');
@@ -96,28 +101,41 @@ export class Primary {
     return this.#isStopping;
   }
 
-  get #all(): Worker[] {
-    return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-  }
-
-  /** Forks a worker, and another one each time that it dies. */
+  /** Forks a worker, and another one each time that it dies, or that it cannot be forked. */
   #keepOne(deaths = 0): void {
-    // As many as were counted at the start: of `auto` a later count may differ.
-    const worker = cluster.fork({ WORKERS: String(this.count) });
     const begun = performance.now();
-    // What is sent to a worker that has just died is lost, and nobody misses it.
-    worker.on('error', () => undefined);
-    worker.once('exit', (code: number | null, signal: string | null) => {
-      this.#started.delete(worker);
-      if (this.#isStopping) return;
+    let isOver = false;
+    const again = (why: string, fields: object): void => {
+      if (isOver || this.#isStopping) return;
+      isOver = true;
       const died = deathsInARow(deaths, performance.now() - begun);
       const waitMs = Math.round(backoff(died, RESTART));
-      this.logger.error({ worker: worker.id, code, signal, waitMs }, 'a worker has died');
+      this.logger.error({ ...fields, waitMs }, why);
       const timer = setTimeout(() => {
         this.#restarts.delete(timer);
         this.#keepOne(died);
       }, waitMs);
       this.#restarts.add(timer);
-    });
+    };
+    const failToFork = ({ message: problem }: Error): void => {
+      again('a worker could not be forked', { problem });
+    };
+    try {
+      // As many as were counted at the start: of `auto` a later count may differ.
+      const worker = cluster.fork({ WORKERS: String(this.count) });
+      const isForked = worker.process.pid !== undefined;
+      if (isForked) this.#forked.add(worker);
+      worker.on('error', (error) => {
+        // One that never was does not exit. What is sent to one that has just died is lost, and nobody misses it.
+        if (!isForked) failToFork(error);
+      });
+      worker.once('exit', (code: number | null, signal: string | null) => {
+        this.#forked.delete(worker);
+        this.#started.delete(worker);
+        again('a worker has died', { worker: worker.id, code, signal });
+      });
+    } catch (error) {
+      failToFork(error as Error);
+    }
   }
 }
